@@ -1,0 +1,1 @@
+"""The programs behind the Makefile."""

@@ -1,0 +1,1 @@
+"""Tests that teach: each is named as a claim about Headlight."""

@@ -1,0 +1,1 @@
+"""Tests that use Headlight as a person does, in a real Chromium."""
