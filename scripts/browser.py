@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -22,8 +21,11 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:
 @cache
 def find_chromium() -> str | None:
     """The path of a Chromium that runs: the one on the PATH, else Playwright's own; or None."""
-    candidates = [shutil.which(name) for name in NAMES] + [_playwright_chromium()]
-    return next((path for path in candidates if path and _runs(path)), None)
+    for name in NAMES:
+        if (path := shutil.which(name)) and _runs(path):
+            return path
+    path = _playwright_chromium()
+    return path if _runs(path) else None
 
 
 def require_chromium() -> str:
@@ -49,12 +51,14 @@ def _runs(path: str) -> bool:
     return done.returncode == 0
 
 
-def _playwright_chromium() -> str | None:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        path = playwright.chromium.executable_path
-    return path if Path(path).exists() else None
+def _playwright_chromium() -> str:
+    # Asked in a process of its own, because a test may have Playwright running in this one.
+    program = (
+        "from playwright.sync_api import sync_playwright\n"
+        "with sync_playwright() as playwright: print(playwright.chromium.executable_path)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 def _install_from_debian() -> None:

@@ -27,7 +27,7 @@ def use_a_newer_python():
     """Start again under a newer Python from the PATH if this one is too old."""
     for minor in range(14, OLDEST[1] - 1, -1):
         newer = shutil.which(f"python3.{minor}")
-        if newer:
+        if newer and subprocess.call([newer, "-c", ""], stderr=subprocess.DEVNULL) == 0:
             os.execv(newer, [newer, *sys.argv])
     stop(
         f"Python {dotted(OLDEST)} or newer is needed, and this is {dotted(sys.version_info)}; "
@@ -62,10 +62,14 @@ def venv_works():
 
 def install(requirements):
     print(f"Installing {requirements} (once; a few minutes)", flush=True)
-    pip = [VENV_PYTHON, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    if subprocess.call([*pip, "-r", os.path.join(ROOT, requirements)]) != 0:
+    command = [VENV_PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
+    command += ["-r", os.path.join(ROOT, requirements)]
+    if not sys.stdout.isatty():  # a person sees the downloads advance; a log does not need them
+        command.append("--quiet")
+    if subprocess.call(command) != 0:
         stop(
-            f"pip could not install {requirements} (its reason stands above); it needs a network and about 2 GB of disk, this once."
+            f"pip could not install {requirements} (its reason stands above); "
+            "it needs a network and about 2 GB of disk, this once."
         )
 
 
