@@ -1,0 +1,95 @@
+"""The models by name: those that ship with Headlight, and blank ones of any shape.
+
+from model import zoo
+trace = zoo.load("writer").trace("The keys to the old cabinet are rusty.")
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+
+from model.config import Config
+from model.errors import HeadlightError
+from model.language_model import LanguageModel
+from model.roles import read_roles
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+
+SHIPPED = Path(__file__).resolve().parent.parent / "assets" / "models"
+TOKENIZER_OF_BLANK = "writer"
+
+
+def names() -> tuple[str, ...]:
+    """The models that load now, without a network: the shipped ones, then "blank"."""
+    shipped = sorted(folder.parent.name for folder in SHIPPED.glob("*/config.json"))
+    return (*shipped, "blank")
+
+
+def load(name: str) -> LanguageModel:
+    """Loads a model anew: a name of `names()`, or the path of a folder in the shipped form.
+
+    Raises HeadlightError if there is no such model or its files are not whole.
+    """
+    if name == "blank":
+        return blank()
+    if name in names():
+        return _load_folder(SHIPPED / name, name)
+    folder = Path(name)
+    if ("/" in name or "\\" in name) and folder.is_dir():
+        return _load_folder(folder, folder.name)
+    raise HeadlightError(f"There is no model {name!r}: take one of {', '.join(names())}")
+
+
+def blank(config: Config | None = None, seed: int = 0) -> LanguageModel:
+    """An untrained compact Transformer of any shape, its queries and keys of unit variance.
+
+    It reads text with the writer's tokenizer, whose size replaces the configuration's vocab_size.
+    """
+    tokenizer = Tokenizer.load(SHIPPED / TOKENIZER_OF_BLANK / "tokenizer.json")
+    config = replace(config or Config(), vocab_size=tokenizer.vocab_size)
+    return LanguageModel("blank", Transformer(config, seed), tokenizer)
+
+
+def config_to_json(config: Config) -> str:
+    """A configuration as it stands in a model's config.json."""
+    return json.dumps(asdict(config), indent=2) + "\n"
+
+
+def config_from_json(text: str) -> Config:
+    """Reads config.json. Raises HeadlightError for a field that is missing, unknown or wrong."""
+    try:
+        values = json.loads(text)
+        unknown = set(values) - {field.name for field in fields(Config)}
+    except (ValueError, TypeError) as error:
+        raise HeadlightError(f"config.json is not readable JSON: {error}") from error
+    if unknown or not isinstance(values, dict):
+        raise HeadlightError(f"config.json has fields that no Config has: {sorted(unknown)}")
+    return Config(**values)
+
+
+def _load_folder(folder: Path, name: str) -> LanguageModel:
+    try:
+        config = config_from_json((folder / "config.json").read_text(encoding="utf-8"))
+        weights = load_file(folder / "weights.safetensors")
+    except (OSError, SafetensorError) as error:
+        raise HeadlightError(
+            f"The model folder {folder.name!r} is not whole ({error}): it needs config.json, "
+            "weights.safetensors and tokenizer.json"
+        ) from error
+    net = Transformer(config)
+    weights = {key: value.float() for key, value in weights.items()}
+    if config.tied:  # stored once, used twice
+        weights.setdefault("unembedding.weight", weights.get("embedding.weight"))
+    try:
+        net.load_state_dict(weights)
+    except (RuntimeError, AttributeError, TypeError) as error:
+        raise HeadlightError(
+            f"The weights of {folder.name!r} do not fit its config.json: {error}"
+        ) from error
+    tokenizer = Tokenizer.load(folder / "tokenizer.json")
+    return LanguageModel(name, net, tokenizer, read_roles(folder / "heads.json"))
