@@ -69,7 +69,7 @@ def install(requirements):
     if subprocess.call(command) != 0:
         stop(
             f"pip could not install {requirements} (its reason stands above); "
-            "it needs a network and about 2 GB of disk, this once."
+            "it needs a network and a few GB of disk, this once."
         )
 
 

@@ -9,9 +9,14 @@ from importlib.resources import files
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 # Two noisy cores may need long; what is there at once is not waited for.
 PATIENCE = 60_000  # ms
+
+# The message that a run has ended is shorter than this; pictures, which are not, stay unread.
+SHORT = 1_000  # bytes
 
 HOME = {"localhost", "127.0.0.1", None}
 
@@ -40,13 +45,14 @@ class Person:
     page: Page
     base: str
     complaints: list[str] = field(default_factory=list)
+    waits_for_a_run: bool = True
 
     def __post_init__(self) -> None:
         self.page.set_default_timeout(PATIENCE)
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.complaints.append(f"script error: {error}"))
         self.page.on("request", self._request)
-        self.page.on("websocket", self._request)
+        self.page.on("websocket", self._listen)
 
     def open(self, path: str = "/", query: Mapping[str, str] | None = None) -> Person:
         """Go to a page of the app (or to a whole address) and wait until it stands still."""
@@ -56,9 +62,12 @@ class Person:
 
     def settle(self) -> Person:
         """Wait until the script has run and everything it sent is on the screen."""
-        self.page.evaluate("window.lastBusy = performance.now()")
-        self.page.wait_for_function(STILL, timeout=PATIENCE)  # asked anew at every frame
-        return self
+        while True:
+            self.page.evaluate("window.lastBusy = performance.now()")
+            self.page.wait_for_function(STILL, timeout=PATIENCE)  # asked anew at every frame
+            # A busy server may not even have begun with what the page asked of it last.
+            if not self.waits_for_a_run:
+                return self
 
     # What is on the Heads page, by the names a screen reader would say.
 
@@ -68,7 +77,7 @@ class Person:
 
     def head(self, layer: int, head: int) -> Locator:
         """The thumbnail of one head."""
-        name = re.compile(rf"^Layer {layer} head {head}\b")
+        name = re.compile(rf"^Layer {layer},? head {head}\b")
         return self.heads.get_by_role("option", name=name)
 
     @property
@@ -78,6 +87,11 @@ class Person:
     @property
     def tokens(self) -> Locator:
         return self.page.get_by_role("listbox", name=re.compile("^Tokens")).get_by_role("option")
+
+    @property
+    def token_texts(self) -> list[str]:
+        """What stands on the tokens, without their weights."""
+        return self.tokens.locator(".word").all_inner_texts()
 
     def type_sentence(self, text: str) -> Person:
         """Replace the sentence and apply it with the Enter key."""
@@ -94,11 +108,19 @@ class Person:
         expect(self.view(name)).to_be_checked()
         return self.settle()
 
-    def picture(self, name: str | re.Pattern[str]) -> Locator:
-        """The main picture whose accessible name holds `name`."""
-        return self.page.get_by_role("figure", name=name).or_(
-            self.page.get_by_role("img", name=name)
-        )
+    @property
+    def chosen_token(self) -> int:
+        """The position of the token that looks."""
+        expect(self.tokens.and_(self.page.locator("[aria-selected=true]"))).to_have_count(1)
+        chosen = "tokens => tokens.findIndex(token => token.ariaSelected === 'true')"
+        return self.tokens.evaluate_all(chosen)
+
+    def picture(self, layer: int | None = None, head: int | None = None) -> Locator:
+        """The main picture, by an accessible name that says which head it shows; or any head's."""
+        which = [r"\d+" if number is None else str(number) for number in (layer, head)]
+        name = re.compile(r"\b(?:L|layer ){},? (?:H|head ){}\b".format(*which), re.IGNORECASE)
+        figures = self.page.get_by_role("figure", name=name)
+        return figures.or_(self.page.get_by_role("img", name=name)).first
 
     def open_popover(self, name: str | re.Pattern[str]) -> Locator:
         """Open one of the popovers and return its body."""
@@ -107,6 +129,11 @@ class Person:
         expect(body).to_be_visible()
         self.settle()
         return body
+
+    def close_popover(self) -> None:
+        self.page.keyboard.press("Escape")
+        expect(self.page.get_by_test_id("stPopoverBody")).to_have_count(0)
+        self.settle()
 
     def in_address(self, key: str) -> str | None:
         """The value of one query parameter of the address bar."""
@@ -136,6 +163,25 @@ class Person:
         if "404" in message.text and KNOWN_404.search(address):
             return
         self.complaints.append(f"console error: {message.text} ({address})")
+
+    def _listen(self, socket: WebSocket) -> None:
+        self._request(socket)
+        self.waits_for_a_run = True
+        socket.on("framesent", self._sent)
+        socket.on("framereceived", self._received)
+
+    def _sent(self, payload: str | bytes) -> None:
+        if isinstance(payload, bytes):
+            asks = BackMsg.FromString(payload).WhichOneof("type") == "rerun_script"
+            self.waits_for_a_run = self.waits_for_a_run or asks
+
+    def _received(self, payload: str | bytes) -> None:
+        if isinstance(payload, bytes) and len(payload) < SHORT:
+            message = ForwardMsg.FromString(payload)
+            if message.WhichOneof("type") == "script_finished":
+                # Nothing more comes unless the run was cut off to begin the next.
+                early = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
+                self.waits_for_a_run = message.script_finished == early
 
     def _request(self, request: Request | WebSocket) -> None:
         address = urlsplit(request.url)
