@@ -1,0 +1,222 @@
+"""What stands under every picture: its numbers, its files, the code behind it, its address.
+
+A page draws a picture and calls `tools` once, below it. Nothing here costs anything before a
+person opens a popover: the contents run only while it is open, and a file is made on the click.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from viz.components.export import picture_buttons
+from viz.theme import visible
+
+# What a browser and a mail program carry without cutting; longer text stays out of the link.
+MAX_LINK_TEXT = 2_000
+# A spreadsheet runs a cell that begins with one of these. The apostrophe is here too, so that
+# taking one away again is never a guess.
+_FORMULA_STARTS = tuple("=+-@'\t\r＝＋－＠")  # noqa: RUF001 - Excel also runs the wide forms
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def tools(
+    key: str,
+    *,
+    picture: str,
+    filename: str,
+    table: Callable[[], pd.DataFrame],
+    arrays: Callable[[], Mapping[str, np.ndarray | Sequence[str]]],
+    csv: Callable[[], pd.DataFrame] | None = None,
+    code: Sequence[Callable | type] = (),
+    link: str | None = None,
+    text_travels: bool = True,
+) -> None:
+    """The row of popovers that belongs to one picture: Table, Export, Code and Link.
+
+    key: prefix of the popovers' keys.   picture: the `key=` of the component, chart or container
+    that PNG and SVG are taken from.   filename: without an ending; other characters than letters,
+    digits, "." and "-" become "-".   table: the numbers of the picture, rows and columns named
+    uniquely (`matrix_table`).   arrays: what goes into the NPZ, by name.   csv: the frame of the
+    CSV where it is more than the table.   code: the functions that computed the picture.
+    link: the address of the view; no Link popover without one.   text_travels: False if the text
+    was too long for the link (`text_fits_link`).
+    """
+    name = re.sub(r"[^A-Za-z0-9.-]+", "-", filename).strip("-.") or "headlight"
+    with st.container(key=f"{key}-tools", horizontal=True, gap="xsmall", width="content"):
+        with _popover("Table", key) as opened:
+            if opened:
+                _show_table(table())
+        with _popover("Export", key) as opened:
+            if opened:
+                _show_export(key, picture, name, csv or table, arrays)
+        if code:
+            with _popover("Code", key) as opened:
+                if opened:
+                    _show_code(code)
+        if link is not None:
+            with _popover("Link", key) as opened:
+                if opened:
+                    _show_link(key, link, text_travels)
+
+
+def text_fits_link(encoded_text: str) -> bool:
+    """Whether a text, percent-encoded, is short enough to travel in a link."""
+    return len(encoded_text) <= MAX_LINK_TEXT
+
+
+def positions(labels: Sequence[str]) -> list[str]:
+    """Labels with their positions, "3 cabinet": unique, although tokens repeat."""
+    return [f"{position} {visible(label)}" for position, label in enumerate(labels)]
+
+
+def matrix_table(
+    values: np.ndarray,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    *,
+    mask: np.ndarray | None = None,
+    corner: str = "query",
+) -> pd.DataFrame:
+    """A picture's matrix as a table, rows are queries and columns keys, named by `positions`.
+
+    values: (n_query, n_key)   mask: (n_query, n_key), True = may attend; other cells are empty,
+    because a weight that cannot be is not a weight of 0.
+    """
+    cells = np.asarray(values, dtype=np.float64)
+    if mask is not None:
+        cells = np.where(mask, cells, np.nan)
+    index = pd.Index(positions(row_labels), name=corner)
+    return pd.DataFrame(cells, index=index, columns=positions(column_labels))
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """A table as CSV (RFC 4180), numbers with seven digits, safe to open in a spreadsheet.
+
+    A text that begins with = + - @ or an apostrophe is preceded by one apostrophe, because a
+    spreadsheet would run it as a formula; labels with their position in front never need it.
+    """
+    guarded = frame.rename(columns=_guard, index=_guard)
+    guarded.index.name = _guard(frame.index.name)
+    # map, not astype: a column may hold texts and numbers side by side.
+    texts = [at for at, kind in enumerate(frame.dtypes) if not pd.api.types.is_numeric_dtype(kind)]
+    for at in texts:
+        guarded.isetitem(at, guarded.iloc[:, at].map(_guard))
+    return guarded.to_csv(float_format="%.7g", lineterminator="\r\n")
+
+
+def npz_bytes(arrays: Mapping[str, np.ndarray | Sequence[str]]) -> bytes:
+    """Arrays as a compressed NPZ that loads without pickles: texts are stored as `<U` arrays."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **{name: _plain_array(value) for name, value in arrays.items()})
+    return buffer.getvalue()
+
+
+def source_of(what: Callable | type) -> tuple[str, str]:
+    """Where a function or class stands ("model/attention.py, line 12") and its source text."""
+    target = inspect.unwrap(what)
+    source, line = inspect.getsourcelines(target)
+    path = Path(inspect.getsourcefile(target) or "").resolve()
+    place = path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else path.name
+    return f"{place}, line {line}", dedent("".join(source))
+
+
+# --- the contents of the popovers ---------------------------------------------------------------
+
+
+@contextmanager
+def _popover(label: str, key: str) -> Iterator[bool]:
+    """`st.popover` that says whether it is open, so that a closed one costs nothing."""
+    popover = st.popover(label, type="tertiary", key=f"{key}-{label.lower()}", on_change="rerun")
+    with popover:
+        yield bool(popover.open)
+
+
+def _show_table(frame: pd.DataFrame) -> None:
+    numbers = [
+        name for name, kind in frame.dtypes.items() if pd.api.types.is_float_dtype(kind)
+    ]
+    three_decimals = st.column_config.NumberColumn(format="%.3f", width=72)
+    st.dataframe(
+        frame,
+        width=640,
+        height=min(420, 36 * (len(frame) + 1)),
+        column_config=dict.fromkeys(numbers, three_decimals),
+        placeholder="",  # a masked cell is empty, as in the picture
+        alt=f"The numbers of the picture: {len(frame)} rows, {len(frame.columns)} columns",
+    )
+
+
+def _show_export(
+    key: str,
+    picture: str,
+    name: str,
+    csv: Callable[[], pd.DataFrame],
+    arrays: Callable[[], Mapping[str, np.ndarray | Sequence[str]]],
+) -> None:
+    def csv_file() -> bytes:
+        # The byte order mark tells Excel that this is UTF-8.
+        return csv_text(csv()).encode("utf-8-sig")
+
+    def npz_file() -> bytes:
+        return npz_bytes(arrays())
+
+    st.caption("Numbers")
+    with st.container(horizontal=True, gap="small"):
+        for kind, make, mime in (
+            ("CSV", csv_file, "text/csv"),
+            ("NPZ", npz_file, "application/octet-stream"),
+        ):
+            st.download_button(
+                kind,
+                make,
+                file_name=f"{name}.{kind.lower()}",
+                mime=mime,
+                key=f"{key}-{kind.lower()}",
+                on_click="ignore",
+            )
+    st.caption("Picture, as it stands on the screen")
+    picture_buttons(f"{key}-picture", picture=picture, filename=name)
+    st.caption(
+        "In the CSV, a text that begins with = + - @ has an apostrophe before it, "
+        "so that no spreadsheet runs it."
+    )
+
+
+def _show_code(code: Sequence[Callable | type]) -> None:
+    for what in code:
+        place, source = source_of(what)
+        st.caption(place)
+        st.code(source, language="python", width=640)
+
+
+def _show_link(key: str, link: str, text_travels: bool) -> None:
+    field = f"{key}-address"
+    # Set on each run: the address is shown, not kept, whatever a person typed over it.
+    st.session_state[field] = link
+    st.text_input("The address of this view", key=field, width=520)
+    if not text_travels:
+        st.caption(
+            f"The text is longer than {MAX_LINK_TEXT:,} characters of an address, so it does not "
+            "travel: the link opens this view with the example text."
+        )
+
+
+def _guard(value: object) -> object:
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return "'" + value
+    return value
+
+
+def _plain_array(value: np.ndarray | Sequence[str]) -> np.ndarray:
+    array = np.asarray(value)
+    return array.astype(np.str_) if array.dtype == object else array
