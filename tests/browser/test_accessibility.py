@@ -12,13 +12,6 @@ from tests.browser.person import Person
 VIEWS = ("Map", "Lines", "Stages")
 MODEL = re.compile("^(writer|model)", re.IGNORECASE)
 POPOVERS = ("Examples", MODEL, "Table", "Export", "Code", "Link")
-    "Examples",
-    re.compile("^(writer|Model)", re.IGNORECASE),
-    "Table",
-    "Export",
-    "Code",
-    "Link",
-)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
