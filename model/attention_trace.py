@@ -139,6 +139,12 @@ class AttentionTrace:
         tall = torch.stack(strips, dim=1)  # (n_heads, blocks of rows, n_key)
         return torch.stack([tall[..., c].amax(dim=-1) for c in _blocks(n_key, bins)], -1).numpy()
 
+    def block_mask(self, bins: int) -> np.ndarray:
+        """Which of the blocks of `block_maxima` hold a cell that the mask allows: bool, 2-D."""
+        n_query, n_key = self.mask.shape
+        tall = torch.stack([self.mask[rows].any(dim=0) for rows in _blocks(n_query, bins)])
+        return torch.stack([tall[:, c].any(dim=1) for c in _blocks(n_key, bins)], -1).numpy()
+
     def _one(self, head: int) -> slice:
         """The slice of q that is this head; refuses a head that is not there."""
         if not 0 <= head < self.n_heads:

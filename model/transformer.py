@@ -18,9 +18,18 @@ from model.recorder import watch_hidden, watched_attend
 LAYER_NORM_EPS = 1e-5
 
 
-def linear(n_in: int, n_out: int, bias: bool = True) -> nn.Linear:
-    """x W + b, its numbers left open: model.initialise draws all of them, from a seed."""
-    return nn.utils.skip_init(nn.Linear, n_in, n_out, bias=bias)
+class Linear(nn.Linear):
+    """x Wᵀ + b. Its numbers are left open: model.initialise draws all of them, from a seed."""
+
+    def reset_parameters(self) -> None:
+        """Draws nothing, where PyTorch would draw what is thrown away."""
+
+
+class Embedding(nn.Embedding):
+    """One vector a token; drawn by model.initialise, as in `Linear`."""
+
+    def reset_parameters(self) -> None:
+        """Draws nothing, where PyTorch would draw what is thrown away."""
 
 
 class MultiHeadAttention(nn.Module):
@@ -34,10 +43,10 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.config, self.kind, self.layer = config, kind, layer
         self.predicate = masks.causal if kind == "decoder" else masks.full
-        self.w_q = linear(config.d_model, config.n_heads * config.d_k)
-        self.w_k = linear(config.d_model, config.n_kv_heads * config.d_k)
-        self.w_v = linear(config.d_model, config.n_kv_heads * config.d_v)
-        self.w_o = linear(config.n_heads * config.d_v, config.d_model)
+        self.w_q = Linear(config.d_model, config.n_heads * config.d_k)
+        self.w_k = Linear(config.d_model, config.n_kv_heads * config.d_k)
+        self.w_v = Linear(config.d_model, config.n_kv_heads * config.d_v)
+        self.w_o = Linear(config.n_heads * config.d_v, config.d_model)
 
     def forward(self, x: Tensor, y: Tensor, positions: Positions | None = None) -> Tensor:
         """x: (batch, n_query, d_model) looks at y: (batch, n_key, d_model) → as x."""
@@ -65,8 +74,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.w_in = linear(config.d_model, config.d_ff)
-        self.w_out = linear(config.d_ff, config.d_model)
+        self.w_in = Linear(config.d_model, config.d_ff)
+        self.w_out = Linear(config.d_ff, config.d_model)
         self.activation = nn.GELU() if config.activation == "gelu" else nn.ReLU()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -141,9 +150,9 @@ class Transformer(nn.Module):
     def __init__(self, config: Config, seed: int = 0) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.utils.skip_init(nn.Embedding, config.vocab_size, config.d_model)
+        self.embedding = Embedding(config.vocab_size, config.d_model)
         self.stacks = nn.ModuleDict({kind: Stack(config, kind) for kind in config.stacks})
-        self.unembedding = linear(config.d_model, config.vocab_size, bias=False)
+        self.unembedding = Linear(config.d_model, config.vocab_size, bias=False)
         if config.tied:
             self.unembedding.weight = self.embedding.weight
         initialise.unit_variance(self, seed)
