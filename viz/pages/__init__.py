@@ -1,0 +1,25 @@
+"""The pages, in the order of the navigation. `PAGES` is the only list of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: `viz/pages/<name>.py` with a function `page()` that draws it.
+
+    name: file and address   title: in the navigation   question: what the page answers
+    """
+
+    name: str
+    title: str
+    question: str
+
+    def render(self) -> None:
+        """Draws the page. Its module is imported only now: no page pays for another."""
+        import_module(f"viz.pages.{self.name}").page(self)
+
+
+PAGES = (Page("heads", "Heads", "What does each head look at, and what for?"),)

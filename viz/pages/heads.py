@@ -1,0 +1,404 @@
+"""Heads, the first page: every head at work on a sentence, one of them in full."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+import streamlit as st
+
+from model import measures
+from model.attention import attend, attention_scores, attention_weights
+from model.config import NORMS, Config
+from model.errors import HeadlightError
+from model.language_model import LanguageModel
+from model.positions import SCHEMES
+from model.roles import ROLES
+from model.trace import HeadRef, HeadView, Trace
+from model.zoo import names
+from viz import cache, notice, show, state
+from viz.components.grid import grid
+from viz.components.lines import lines
+from viz.components.plot import plot
+from viz.components.sentence import sentence
+from viz.components.stages import stages
+from viz.examples import EXAMPLES, Example
+from viz.figures.head_map import head_map
+from viz.pages import Page
+from viz.theme import Palette, escape, page_css, palette
+
+N_PREDICTIONS = 5
+PROMPT = "Type a sentence, or take one of the examples."
+
+
+def page(about: Page) -> None:
+    """Draws the page: the sentence, the grid of heads, the chosen head, what to notice."""
+    colours = palette(st.context.theme.type == "dark")
+    st.html(f"<style>{page_css(colours)}</style>")
+    state.open_link()
+    choice = _model_choice()
+    with st.spinner("Building the model …") if choice.config else nullcontext():
+        model = cache.model(choice)
+    with st.container(key="hero"):
+        _top_row(about.question, choice, model)
+        if choice.config is not None:
+            _blank_controls()
+    run = _trace(choice)
+    ref, query = _chosen(model, run) if run is not None else (None, 0)
+    view = run.head(ref) if run is not None else None
+    _sentence(run, view, query, model, colours)
+    if run is None:
+        state.publish()
+        return
+    with st.container(key="main"):
+        left, middle, right = st.columns([412, 530, 232], gap="medium")
+        with left:
+            _grid(choice, model, run, ref)
+        with middle:
+            _picture(model, run, view, query, colours)
+        with right:
+            _what_to_notice(model, run, view, query)
+
+
+# --- what is looked at --------------------------------------------------------------------------
+
+
+def _model_choice() -> cache.ModelChoice:
+    name = state.get("model")
+    if name != "blank":
+        return cache.ModelChoice(name)
+    config = Config(
+        n_layers=state.get("layers"),
+        n_heads=state.get("heads"),
+        d_model=state.get("d_model"),
+        d_k=state.get("d_k"),
+        positions=state.get("positions"),
+        norm=state.get("norm"),
+        scaled=state.get("scale") == "on",
+    )
+    return cache.ModelChoice(name, config, state.get("seed"))
+
+
+def _trace(choice: cache.ModelChoice) -> Trace | None:
+    """The trace of the typed text; None, with a sentence on the page, where there is none."""
+    text = state.get("text")
+    if not text.strip():
+        state.note(PROMPT)
+        return None
+    try:
+        return cache.trace(choice, text)
+    except HeadlightError as error:
+        state.note(f"{error}")
+        return None
+
+
+def _chosen(model: LanguageModel, run: Trace) -> tuple[HeadRef, int]:
+    """The head and the row to show: those of the link, else those that show the model at its best.
+
+    What does not exist here (another model, a shorter text) falls back, with a note.
+    """
+    (kind,) = run.kinds
+    n_layers, n_heads = model.info.n_layers[kind], model.info.n_heads[kind]
+    layer, head, query = (state.get(name) for name in ("layer", "head", "query"))
+    if layer is None or head is None:
+        opening = _opening_example(state.get("text"))
+        best = _best_head(model, opening.role)
+        layer = best.layer if layer is None else layer
+        head = best.head if head is None else head
+        if query is None and opening.text == state.get("text"):
+            query = _last_row(run, opening.token)
+    query = len(run.labels[kind]) - 1 if query is None else query
+    layer = _within("layer", layer, n_layers, model.info.name)
+    head = _within("head", head, n_heads, model.info.name)
+    query = min(query, len(run.labels[kind]) - 1)
+    state.put(layer=layer, head=head, query=query)
+    return HeadRef(kind, layer, head), query
+
+
+def _within(name: str, number: int, count: int, model_name: str) -> int:
+    if number < count:
+        return number
+    state.note(f"{model_name} has no {name} {number}: its {name}s go from 0 to {count - 1}.")
+    return count - 1
+
+
+def _opening_example(text: str) -> Example:
+    return next((example for example in EXAMPLES if example.text == text), EXAMPLES[0])
+
+
+def _best_head(model: LanguageModel, role: str) -> HeadRef:
+    """The head that does best in a role; the first head of a model without measured roles."""
+    (kind,) = model.info.kinds
+    scores = {
+        ref: measured.scores[role].score
+        for ref, measured in model.roles.items()
+        if role in measured.scores
+    }
+    return max(scores, key=scores.get) if scores else HeadRef(kind, 0, 0)
+
+
+def _last_row(run: Trace, label: str) -> int | None:
+    (kind,) = run.kinds
+    rows = [row for row, shown in enumerate(run.labels[kind]) if shown == label]
+    return rows[-1] if rows else None
+
+
+def _use_example(example: Example, model: LanguageModel) -> None:
+    best = _best_head(model, example.role)
+    state.put(text=example.text, layer=best.layer, head=best.head)
+    run = cache.trace(_model_choice(), example.text)
+    state.put(query=_last_row(run, example.token))
+
+
+# --- the parts of the page ----------------------------------------------------------------------
+
+
+def _top_row(question: str, choice: cache.ModelChoice, model: LanguageModel) -> None:
+    with st.container(key="top", horizontal=True, vertical_alignment="center"):
+        st.html(f"<h1 class='hl-question'>{escape(question)}</h1>")
+        with st.popover("Examples", icon=":material/format_quote:", type="tertiary"):
+            for example in EXAMPLES:
+                st.button(
+                    f"**{example.title}** · {example.text}",
+                    key=f"example-{example.title}",
+                    on_click=_use_example,
+                    args=(example, model),
+                    type="tertiary",
+                )
+        (kind,) = model.info.kinds
+        size = f"{model.info.n_layers[kind]} layers × {model.info.n_heads[kind]} heads"
+        with st.popover(f"{choice.name} · {size}", icon=":material/layers:", type="tertiary"):
+            st.radio("Model", names(), captions=_model_captions(), **state.widget("model"))
+
+
+def _model_captions() -> list[str]:
+    captions = {
+        "writer": "decoder trained on a small English; its heads have measured names",
+        "blank": "untrained, of any shape: turn layers, heads, d_model and d_k",
+    }
+    return [captions.get(name, "") for name in names()]
+
+
+def _blank_controls() -> None:
+    """The shape of the blank model, in a row above what it changes."""
+    with st.container(key="blank", horizontal=True, vertical_alignment="bottom"):
+        for name, title in (
+            ("layers", "Layers"),
+            ("heads", "Heads"),
+            ("d_model", "d_model"),
+            ("d_k", "d_k"),
+        ):
+            least, most = state.BLANK_RANGES[name]
+            st.slider(title, least, most, **state.widget(name))
+        st.selectbox("Positions", tuple(SCHEMES), **state.widget("positions"))
+        st.selectbox("LayerNorm", NORMS, **state.widget("norm"))
+        st.segmented_control("÷ √d_k", ("on", "off"), required=True, **state.widget("scale"))
+        st.number_input("Seed", 0, 9999, **state.widget("seed"))
+
+
+def _sentence(
+    run: Trace | None, view: HeadView | None, query: int, model: LanguageModel, colours: Palette
+) -> None:
+    (kind,) = model.info.kinds
+    notes = state.take_notes()
+    if run is not None and run.cut[kind]:
+        notes.append(_what_was_cut(run, kind))
+    sentence(
+        "sentence",
+        text=state.get("text"),
+        labels=run.labels[kind] if run is not None else (),
+        marks=run.marks[kind] if run is not None else (),
+        weights=view.weights if view is not None else None,
+        mask=view.mask if view is not None else None,
+        query=query,
+        dark=colours.dark,
+        on_text=lambda text: state.put(text=text),
+        on_query=lambda row: state.put(query=row),
+        on_theme=lambda name: None,  # a rerun is all that is needed
+        unknown_hint="Underlined: not in this model's small English, so read letter by letter.",
+        notice=" ".join(notes),
+    )
+
+
+def _what_was_cut(run: Trace, kind: str) -> str:
+    rest = run.cut[kind]
+    shown = rest.strip()[:24]
+    ellipsis = "…" if len(rest.strip()) > 24 else ""
+    return (
+        f"{run.info.name} reads {run.info.n_ctx} tokens. Left out at the end: {len(rest):,} "
+        f"characters, from “{shown}{ellipsis}”."
+    )
+
+
+def _grid(choice: cache.ModelChoice, model: LanguageModel, run: Trace, ref: HeadRef) -> None:
+    grid(
+        "grid",
+        tiles=cache.tiles(choice, state.get("text"), ref.kind),
+        names=[
+            [
+                _name_and_score(model, HeadRef(ref.kind, layer, head))
+                for head in range(run.n_heads(ref.kind, layer))
+            ]
+            for layer in range(run.n_layers(ref.kind))
+        ],
+        layer=ref.layer,
+        head=ref.head,
+        on_head=lambda layer, head: state.put(layer=layer, head=head),
+    )
+
+
+def _name_and_score(model: LanguageModel, ref: HeadRef) -> tuple[str | None, float]:
+    role = model.roles.get(ref)
+    return (role.name, role.score) if role is not None and role.name else (None, 0.0)
+
+
+def _picture(
+    model: LanguageModel, run: Trace, view: HeadView, query: int, colours: Palette
+) -> None:
+    with st.container(
+        key="title", horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
+        name, _ = _name_and_score(model, view.ref)
+        where = f"Layer {view.ref.layer}, head {view.ref.head}"
+        title = (name or "unnamed") if model.roles else where
+        st.html(
+            f"<h2 class='hl-head'><b>{escape(title)}</b>"
+            f"<span>{where if title != where else ''}</span></h2>"
+        )
+        st.segmented_control(
+            "View", state.VIEWS, label_visibility="collapsed", required=True, **state.widget("view")
+        )
+    {"Map": _map, "Lines": _lines, "Stages": _stages}[state.get("view")](run, view, query, colours)
+
+
+def _choose_row(row: int, *_column: int) -> None:
+    state.put(query=row)
+
+
+def _map(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
+    predicted = state.get("rows") == "token predicted"
+    rows = _predicted_labels(run) if predicted else view.query_tokens
+    with st.container(key="map"):
+        plot(
+            "picture",
+            figure=head_map(view, row_labels=rows, palette=colours),
+            alt=_alt(run, view, "map"),
+            on_click=_choose_row,
+            row_frame={"query": query, "causal": not np.triu(view.mask, 1).any()},
+        )
+        with st.container(key="maprow"):
+            with st.container(key="rowrow", horizontal=True):
+                st.html("<span class='hl-small'>Rows</span>")
+                st.segmented_control(
+                    "Rows named by",
+                    state.ROW_NAMES,
+                    label_visibility="collapsed",
+                    required=True,
+                    **state.widget("rows"),
+                )
+            st.html(_legend(predicted))
+
+
+def _predicted_labels(run: Trace) -> list[str]:
+    """What each row predicts: a decoder's head works in the row that predicts, not at the word."""
+    return [f"→ {run.vocabulary[best]}" for best in run.logits.argmax(dim=-1).tolist()]
+
+
+def _legend(predicted: bool) -> str:
+    row = "row: what is predicted after it" if predicted else "row: the token that looks"
+    return (
+        "<div class='hl-legend'>weight 0 <span class='hl-ramp'></span> 1</div>"
+        f"<div class='hl-legend'>{row}<br>column: the token looked at<br>"
+        "no cell: comes later, out of sight</div>"
+    )
+
+
+def _lines(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
+    attention = run.attention(view.ref.kind, view.ref.layer)
+    lines(
+        "picture",
+        weights=np.stack([attention.weights(head).numpy() for head in range(attention.n_heads)]),
+        mask=view.mask,
+        query_labels=view.query_tokens,
+        key_labels=view.key_tokens,
+        layer=view.ref.layer,
+        head=view.ref.head,
+        query=query,
+        on_query=_choose_row,
+    )
+
+
+def _stages(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
+    attention = run.attention(view.ref.kind, view.ref.layer)
+    stages(
+        "picture",
+        raw_scores=view.raw_scores,
+        scores=view.scores,
+        mask=view.mask,
+        weights=view.weights,
+        query_labels=view.query_tokens,
+        key_labels=view.key_tokens,
+        query=query,
+        d_k=attention.d_k,
+        scale=attention.scale,
+        on_query=_choose_row,
+    )
+
+
+def _alt(run: Trace, view: HeadView, picture: str) -> str:
+    n = len(view.query_tokens)
+    return (
+        f"Attention {picture} of {run.info.name}, layer {view.ref.layer} head {view.ref.head}, "
+        f"on {n} tokens; the numbers are under Table"
+    )
+
+
+def _what_to_notice(model: LanguageModel, run: Trace, view: HeadView, query: int) -> None:
+    trained = bool(model.roles)
+    sentences = notice.notice(view, query, model.roles.get(view.ref), trained)
+    st.html(f"<h2 class='hl-section'>What to notice</h2><div class='hl-notice'>{sentences}</div>")
+    if trained:
+        _role_scores(model, view.ref)
+    after = notice.token(view.query_tokens[query])
+    st.html(
+        f"<h2 class='hl-section'>Next token after {after}</h2>"
+        f"{notice.predictions(run.top(query, N_PREDICTIONS))}"
+    )
+    show.tools(
+        "tools",
+        picture="picture",
+        filename=f"headlight-{run.info.name}-L{view.ref.layer}-H{view.ref.head}",
+        table=lambda: show.matrix_table(
+            view.weights, view.query_tokens, view.key_tokens, mask=view.mask
+        ),
+        arrays=lambda: {
+            "weights": view.weights,
+            "scores": view.scores,
+            "raw_scores": view.raw_scores,
+            "mask": view.mask,
+            "output": view.output,
+            "query_tokens": view.query_tokens,
+            "key_tokens": view.key_tokens,
+        },
+        code=(attention_scores, attention_weights, attend, measures.entropy),
+        link=state.publish(),
+        text_travels=state.text_travels(),
+    )
+
+
+def _role_scores(model: LanguageModel, ref: HeadRef) -> None:
+    """Every role that this head was tested for, what it means, and how the head did."""
+    with st.popover("All role scores", type="tertiary", key="roles", on_change="rerun") as popover:
+        if not popover.open:
+            return
+        scores = model.roles[ref].scores
+        st.dataframe(
+            {
+                "role": list(scores),
+                "what it means": [ROLES[role].finds for role in scores],
+                "score": [scored.score for scored in scores.values()],
+                "if spread evenly": [scored.chance for scored in scores.values()],
+                "cases": [scored.n_cases for scored in scores.values()],
+            },
+            hide_index=True,
+        )

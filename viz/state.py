@@ -1,0 +1,149 @@
+"""What is being looked at: kept in one place, read from the address once, and written back to it.
+
+A view is a handful of named values (`FIELDS`). They are kept under keys of their own rather than
+under those of widgets, because Streamlit forgets a widget's value on the first page without it;
+`widget` ties a widget to a field. Clicks in pictures call `put`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import streamlit as st
+
+from model import zoo
+from model.config import NORMS
+from model.positions import SCHEMES
+from viz.show import text_fits_link
+
+OPENING_TEXT = "The keys to the old cabinet are rusty."
+VIEWS = ("Map", "Lines", "Stages")
+ROW_NAMES = ("token read", "token predicted")
+_NOT_CHOSEN = None  # the page decides, by what the model's heads were measured to do
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value of a view. `read` turns the address's text into it, or raises ValueError."""
+
+    default: Any
+    read: Callable[[str], Any]
+
+
+def one_of(options: Collection[str] | Callable[[], Collection[str]]) -> Callable[[str], str]:
+    """A reader that takes only the given words."""
+
+    def read(text: str) -> str:
+        allowed = options() if callable(options) else options
+        if text not in allowed:
+            raise ValueError(f"is not one of {', '.join(allowed)}")
+        return text
+
+    return read
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A reader of whole numbers within bounds."""
+
+    def read(text: str) -> int:
+        limit = f"from {least} to {most}" if most is not None else f"of {least} or more"
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise ValueError(f"is not a whole number {limit}")
+        number = int(text)
+        if number < least or (most is not None and number > most):
+            raise ValueError(f"is not a number {limit}")
+        return number
+
+    return read
+
+
+BLANK_RANGES = {"layers": (1, 12), "heads": (1, 16), "d_model": (16, 512), "d_k": (1, 256)}
+
+FIELDS: Mapping[str, Field] = {
+    "model": Field("writer", one_of(zoo.names)),
+    "text": Field(OPENING_TEXT, str),
+    "layer": Field(_NOT_CHOSEN, whole(0)),
+    "head": Field(_NOT_CHOSEN, whole(0)),
+    "query": Field(_NOT_CHOSEN, whole(0)),
+    "view": Field("Map", one_of(VIEWS)),
+    "rows": Field("token read", one_of(ROW_NAMES)),
+    # The shape of the blank model.
+    "layers": Field(4, whole(*BLANK_RANGES["layers"])),
+    "heads": Field(4, whole(*BLANK_RANGES["heads"])),
+    "d_model": Field(128, whole(*BLANK_RANGES["d_model"])),
+    "d_k": Field(32, whole(*BLANK_RANGES["d_k"])),
+    "positions": Field("learned", one_of(SCHEMES)),
+    "norm": Field("pre", one_of(NORMS)),
+    "scale": Field("on", one_of(("on", "off"))),
+    "seed": Field(0, whole(0, 9999)),
+}
+_ALWAYS_IN_LINK = ("model", "text", "layer", "head", "query")
+
+
+def get(name: str) -> Any:
+    """The present value of a field."""
+    return st.session_state[f"view.{name}"]
+
+
+def put(**values: Any) -> None:
+    """Sets fields, from a callback or before the widgets that show them are drawn."""
+    for name, value in values.items():
+        st.session_state[f"view.{name}"] = value
+
+
+def widget(name: str) -> dict[str, Any]:
+    """The key and callback that tie a widget to a field: `st.slider(…, **state.widget("d_k"))`."""
+    key = f"widget.{name}"
+    st.session_state[key] = get(name)
+    return {"key": key, "on_change": _take_from_widget, "args": (name,)}
+
+
+def open_link() -> None:
+    """Takes the view from the address, once a session; what cannot be meant becomes a note."""
+    if "view.model" in st.session_state:
+        return
+    for name, field in FIELDS.items():
+        put(**{name: field.default})
+        given = st.query_params.get(name)
+        if given is None:
+            continue
+        try:
+            put(**{name: field.read(given)})
+        except ValueError as error:
+            note(f"In the link, {name} “{given[:40]}” {error}.")
+
+
+def note(sentence: str) -> None:
+    """Leaves a sentence to be shown, quietly and once, where the page shows its notes."""
+    st.session_state.setdefault("notes", []).append(sentence)
+
+
+def take_notes() -> list[str]:
+    """The sentences left since last time."""
+    return st.session_state.pop("notes", [])
+
+
+def text_travels() -> bool:
+    """Whether the text is short enough to stand in the address."""
+    return text_fits_link(quote(get("text")))
+
+
+def publish() -> str:
+    """Writes the view into the browser's address bar and returns it as a link."""
+    values = {
+        name: str(get(name))
+        for name, field in FIELDS.items()
+        if get(name) is not None and (name in _ALWAYS_IN_LINK or get(name) != field.default)
+    }
+    if not text_travels():
+        del values["text"]
+    if st.query_params.to_dict() != values:
+        st.query_params.from_dict(values)
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(values, quote_via=quote)}"
+
+
+def _take_from_widget(name: str) -> None:
+    put(**{name: st.session_state[f"widget.{name}"]})
