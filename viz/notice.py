@@ -106,9 +106,10 @@ def notice(view: HeadView, query: int, role: HeadRole | None, trained: bool) -> 
 def predictions(top: Sequence[tuple[str, float]]) -> str:
     """The likeliest pieces as bars on a fixed track from 0 to 100 %."""
     rows = (
-        f"<span class='hl-piece'>{escape(piece)}</span>"
-        f"<span class='hl-bar'><i style='width:{probability * 100:.1f}%'></i></span>"
-        f"<span class='hl-share'>{percent(probability)}</span>"
+        f"<span class='token'>{escape(piece)}</span>"
+        "<span class='track'>"
+        f"<span class='bar' style='width:{probability * 100:.1f}%'></span></span>"
+        f"<span class='share'>{percent(probability)}</span>"
         for piece, probability in top
     )
     return f"<div class='hl-predictions'>{''.join(rows)}</div>"

@@ -96,9 +96,8 @@ def put(**values: Any) -> None:
 
 def widget(name: str) -> dict[str, Any]:
     """The key and callback that tie a widget to a field: `st.slider(…, **state.widget("d_k"))`."""
-    key = f"widget.{name}"
-    st.session_state[key] = get(name)
-    return {"key": key, "on_change": _take_from_widget, "args": (name,)}
+    st.session_state[name] = get(name)
+    return {"key": name, "on_change": _take_from_widget, "args": (name,)}
 
 
 def open_link() -> None:
@@ -146,4 +145,4 @@ def publish() -> str:
 
 
 def _take_from_widget(name: str) -> None:
-    put(**{name: st.session_state[f"widget.{name}"]})
+    put(**{name: st.session_state[name]})

@@ -28,6 +28,8 @@ from viz.pages import Page
 from viz.theme import Palette, escape, page_css, palette
 
 N_PREDICTIONS = 5
+# What is left below the sentence, whose lower edge the sentence component publishes.
+_PICTURE_HEIGHT = "max(340px, calc(100dvh - var(--hl-y) - var(--hl-gap) - 34px - 18px))"
 PROMPT = "Type a sentence, or take one of the examples."
 
 
@@ -262,13 +264,15 @@ def _picture(
         where = f"Layer {view.ref.layer}, head {view.ref.head}"
         title = (name or "unnamed") if model.roles else where
         st.html(
-            f"<h2 class='hl-head'><b>{escape(title)}</b>"
+            f"<h2 class='hl-title'><b>{escape(title)}</b>"
             f"<span>{where if title != where else ''}</span></h2>"
         )
         st.segmented_control(
             "View", state.VIEWS, label_visibility="collapsed", required=True, **state.widget("view")
         )
-    {"Map": _map, "Lines": _lines, "Stages": _stages}[state.get("view")](run, view, query, colours)
+    with st.container(key="picture"):
+        draw = {"Map": _map, "Lines": _lines, "Stages": _stages}[state.get("view")]
+        draw(run, view, query, colours)
 
 
 def _choose_row(row: int, *_column: int) -> None:
@@ -278,25 +282,23 @@ def _choose_row(row: int, *_column: int) -> None:
 def _map(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
     predicted = state.get("rows") == "token predicted"
     rows = _predicted_labels(run) if predicted else view.query_tokens
-    with st.container(key="map"):
-        plot(
-            "picture",
-            figure=head_map(view, row_labels=rows, palette=colours),
-            alt=_alt(run, view, "map"),
-            on_click=_choose_row,
-            row_frame={"query": query, "causal": not np.triu(view.mask, 1).any()},
+    plot(
+        "map",
+        figure=head_map(view, row_labels=rows, palette=colours),
+        alt=_alt(run, view, "map"),
+        height_css=_PICTURE_HEIGHT,
+        on_click=_choose_row,
+        row_frame={"query": query, "causal": not np.triu(view.mask, 1).any()},
+    )
+    with st.container(key="legend"):
+        st.segmented_control(
+            "Rows",
+            state.ROW_NAMES,
+            label_visibility="collapsed",
+            required=True,
+            **state.widget("rows"),
         )
-        with st.container(key="maprow"):
-            with st.container(key="rowrow", horizontal=True):
-                st.html("<span class='hl-small'>Rows</span>")
-                st.segmented_control(
-                    "Rows named by",
-                    state.ROW_NAMES,
-                    label_visibility="collapsed",
-                    required=True,
-                    **state.widget("rows"),
-                )
-            st.html(_legend(predicted))
+        st.html(_legend(predicted))
 
 
 def _predicted_labels(run: Trace) -> list[str]:
@@ -307,16 +309,16 @@ def _predicted_labels(run: Trace) -> list[str]:
 def _legend(predicted: bool) -> str:
     row = "row: what is predicted after it" if predicted else "row: the token that looks"
     return (
-        "<div class='hl-legend'>weight 0 <span class='hl-ramp'></span> 1</div>"
-        f"<div class='hl-legend'>{row}<br>column: the token looked at<br>"
-        "no cell: comes later, out of sight</div>"
+        "<div class='hl-legend'>weight 0<span class='ramp'></span>1</div>"
+        f"<div class='hl-legend'><span class='words'>{row}<br>column: the token looked at<br>"
+        "no cell: comes later, out of sight</span></div>"
     )
 
 
 def _lines(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
     attention = run.attention(view.ref.kind, view.ref.layer)
     lines(
-        "picture",
+        "lines",
         weights=np.stack([attention.weights(head).numpy() for head in range(attention.n_heads)]),
         mask=view.mask,
         query_labels=view.query_tokens,
@@ -331,7 +333,7 @@ def _lines(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
 def _stages(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
     attention = run.attention(view.ref.kind, view.ref.layer)
     stages(
-        "picture",
+        "stages",
         raw_scores=view.raw_scores,
         scores=view.scores,
         mask=view.mask,
