@@ -24,15 +24,20 @@ _DTYPES = {"uint8", "uint16", "float32"}
 
 
 @cache
-def register(name: str, html: str) -> Callable[..., Any]:
-    """Register the component `NAME.js` + `NAME.css` and return the function that mounts it."""
+def register(name: str, html: str, isolated: bool = True) -> Callable[..., Any]:
+    """Register the component `NAME.js` + `NAME.css` and return the function that mounts it.
+
+    A component that is not `isolated` lives in the page instead of a shadow root of its own, and
+    gets no `common.css`, whose rules would reach everything.
+    """
     palettes = json.dumps({"light": asdict(LIGHT), "dark": asdict(DARK)})
     parts = [f"const PALETTES = {palettes};", _read("common.js"), _read(f"{name}.js")]
     return st.components.v2.component(
         f"headlight_{name}",
         html=html,
-        css=_read("common.css") + _read(f"{name}.css"),
+        css=(_read("common.css") if isolated else "") + _read(f"{name}.css"),
         js="\n".join(parts),
+        isolate_styles=isolated,
     )
 
 

@@ -9,7 +9,8 @@
 const KEPT = Symbol.for("headlight");
 
 // Run `build(scope)`, after undoing what the last call for the same element had set up.
-// scope.kept outlives reruns; scope.on and scope.undo register what the next call undoes.
+// scope.kept outlives reruns; scope.on and scope.undo register what the next call undoes;
+// scope.kept.end, if a component sets it, runs once, when the element leaves the page.
 function mount(component, build) {
   const root = component.parentElement;
   const kept = (root[KEPT] ??= {});
@@ -35,7 +36,7 @@ function mount(component, build) {
       undone.push(() => observer.disconnect());
     },
   });
-  return kept.off;
+  return () => { kept.off(); kept.end?.(); }; // only when the element leaves the page
 }
 
 // --- data from Python -------------------------------------------------------------------------

@@ -1,0 +1,239 @@
+const PATIENCE = 6000; // ms until Streamlit's own chart takes over
+const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
+
+export default function (component) {
+  return mount(component, (scope) => {
+    const { kept } = scope;
+    const data = unpack(component.data);
+    const host = scope.find(".headlight-plot");
+    kept.palette = currentPalette(host);
+    paint(host, kept.palette);
+    host.setAttribute("role", "img");
+    host.setAttribute("aria-label", data.alt);
+    host.style.height = data.height;
+    host.classList.toggle("clickable", data.clickable);
+    kept.frame = data.frame;
+    kept.row = data.frame?.query;
+    kept.component = component;
+    if (kept.signature !== data.signature) {
+      kept.signature = data.signature;
+      kept.figure = readFigure(data.spec.values);
+      kept.drawn = null;
+    }
+    kept.end = () => window.Plotly?.purge(host);
+
+    const redraw = () => whenPlotly(scope, () => draw(kept, host));
+    redraw();
+    scope.onResize([host], redraw);
+    if (data.frame) {
+      scope.on(window, "hl-hover", (event) => {
+        kept.row = event.detail.q ?? data.frame.query;
+        placeFrame(kept, host);
+      });
+    }
+    scope.on(window, "hl-export", (event) => {
+      if (event.detail.key === data.key) exportPicture(kept, host, event.detail);
+    });
+    document.fonts?.ready.then(() => placeFrame(kept, host));
+  });
+}
+
+// Streamlit loads Plotly for a chart of its own that stands hidden beside this element.
+function whenPlotly(scope, step) {
+  const { kept } = scope;
+  if (window.Plotly) return step();
+  kept.waiting ??= performance.now();
+  if (performance.now() - kept.waiting > PATIENCE) kept.component.setTriggerValue("stock", true);
+  else scope.later(50, () => whenPlotly(scope, step));
+}
+
+// Parse the figure and give heatmaps that carry their labels in `meta` the two labels of each
+// cell: sent from Python, these would be most of the figure.
+function readFigure(bytes) {
+  const figure = JSON.parse(new TextDecoder().decode(bytes));
+  for (const trace of figure.data) {
+    if (!trace.meta?.rows) continue;
+    trace.customdata = trace.meta.rows.map((row) => trace.meta.columns.map((key) => [row, key]));
+    trace.hovertemplate = trace.meta.hovertemplate;
+  }
+  return figure;
+}
+
+function draw(kept, host) {
+  const width = host.clientWidth;
+  const height = host.clientHeight;
+  if (width < 10 || height < 10) return;
+  const size = `${width} ${height}`;
+  if (kept.drawn === size) return placeFrame(kept, host);
+  kept.drawn = size;
+  const { data, layout } = fitLabels(kept.figure, width, height);
+  window.Plotly.react(host, data, { ...layout, width, height }, CONFIG).then(() => {
+    listen(kept, host);
+    placeFrame(kept, host);
+    host.dataset.drawn = kept.signature;
+  });
+}
+
+// Once a node: the node and its listeners stay, whatever is drawn.
+function listen(kept, host) {
+  if (kept.listening) return;
+  kept.listening = true;
+  const cell = (event) => event.points?.find((point) => point.data.type === "heatmap");
+  host.on("plotly_click", (event) => {
+    const point = cell(event);
+    if (point) kept.component.setTriggerValue("cell", [Math.round(point.y), Math.round(point.x)]);
+  });
+  host.on("plotly_hover", (event) => {
+    const point = cell(event);
+    if (point && kept.frame) announceHover(Math.round(point.y));
+  });
+  host.on("plotly_unhover", () => { if (kept.frame) announceHover(null); });
+  host.on("plotly_afterplot", () => placeFrame(kept, host));
+}
+
+// --- labels of a head map ---------------------------------------------------------------------
+
+// Labels grow with the cells, and the margins with the labels. Figures that want this say how
+// wide their labels are, in columns of the monospaced font: layout.meta.fit.
+function fitLabels(figure, width, height) {
+  const fit = figure.layout.meta?.fit;
+  if (!fit) return figure;
+  const { xaxis, yaxis } = figure.layout;
+  const across = Math.abs(xaxis.range[1] - xaxis.range[0]);
+  const down = Math.abs(yaxis.range[1] - yaxis.range[0]);
+  const column = 0.605; // em
+  let size = 15;
+  let margin;
+  for (let round = 0; round < 3; round++) {
+    const slanted = fit.key_width ? Math.round(fit.key_width * column * size * Math.SQRT1_2) + 12 : 0;
+    const left = Math.ceil(fit.row_width * column * size) + 16;
+    margin = { l: left, r: 4 + Math.max(0, slanted - 12), t: 2 + slanted, b: 2 };
+    const room = Math.min((width - margin.l - margin.r) / across, (height - margin.t - margin.b) / down);
+    size = Math.max(12, Math.min(0.46 * room + 2.2, room < 44 ? 17 : 20));
+  }
+  const sized = (axis) => ({ ...axis, tickfont: { ...axis.tickfont, size } });
+  return {
+    data: figure.data.map((trace) =>
+      trace.type === "scatter" ? { ...trace, textfont: { ...trace.textfont, size } } : trace),
+    layout: { ...figure.layout, margin, xaxis: sized(xaxis), yaxis: sized(yaxis) },
+  };
+}
+
+// --- the frame around the row that looks ------------------------------------------------------
+
+// Drawn over the figure, not in it: following the pointer must not draw the figure again.
+function placeFrame(kept, host) {
+  const layout = host._fullLayout;
+  if (!kept.frame || !layout?.xaxis?.l2p) return;
+  const frame = overlay(kept, host, "frame");
+  const box = rowBox(kept, host, layout);
+  frame.hidden = !box;
+  if (box) {
+    for (const side of ["left", "top", "width", "height"]) frame.style[side] = `${box[side]}px`;
+  }
+  for (const tick of host.querySelectorAll(".ytick text")) {
+    tick.style.fontWeight = tick.__data__?.x === kept.row ? 600 : 400;
+  }
+  nameThinned(kept, host, layout, box);
+}
+
+const pixels = (axis) => (value) => axis._offset + axis.l2p(value);
+
+function rowBox(kept, host, { xaxis, yaxis }) {
+  const heatmap = kept.figure.data.find((trace) => trace.type === "heatmap");
+  if (!heatmap) return null;
+  const x = pixels(xaxis);
+  const y = pixels(yaxis);
+  const nKeys = heatmap.meta.columns.length * heatmap.dx;
+  const within = (value, axis) =>
+    Math.max(axis._offset, Math.min(axis._offset + axis._length, value));
+  const left = within(x(-0.5), xaxis);
+  const right = within(x(kept.frame.causal ? kept.row + 0.5 : nKeys - 0.5), xaxis);
+  const top = within(y(kept.row - 0.5), yaxis);
+  const bottom = within(y(kept.row + 0.5), yaxis);
+  if (bottom - top < 0.5 || right - left < 0.5) return null; // zoomed out of sight
+  return { left: left - 2, top: top - 2, width: right - left + 3, height: bottom - top + 3 };
+}
+
+// A div over the figure, kept under the last layer, in which the hover label is drawn.
+function overlay(kept, host, name) {
+  kept.overlays ??= {};
+  const element = (kept.overlays[name] ??= make("div", `headlight-plot-${name}`));
+  if (!element.isConnected) {
+    const layers = host.querySelectorAll(".svg-container > svg.main-svg");
+    layers[layers.length - 1].before(element);
+  }
+  return element;
+}
+
+// Where only some labels are written: the names of the row that looks and of the key that it
+// looks at most, in place of the labels that they cover.
+function nameThinned(kept, host, { xaxis, yaxis }, box) {
+  const ticks = kept.figure.layout.yaxis.tickvals;
+  const heatmap = host._fullData?.find((trace) => trace.type === "heatmap");
+  const rows = heatmap?.meta.rows;
+  if (!rows || ticks.length === rows.length) {
+    kept.overlays.row?.remove();
+    kept.overlays.key?.remove();
+    return;
+  }
+  const row = overlay(kept, host, "row");
+  const key = overlay(kept, host, "key");
+  row.hidden = key.hidden = !box;
+  const labels = [...host.querySelectorAll(".ytick text, .textpoint text")];
+  for (const label of labels) label.style.visibility = "";
+  if (!box) return;
+  const at = Math.floor(kept.row / heatmap.dy);
+  const strongest = strongestKey(heatmap.z[at]);
+  const middle = box.top + box.height / 2;
+  row.innerText = plain(kept.figure.layout.meta.rows?.[kept.row] ?? rows[at]);
+  row.style.right = `${host.clientWidth - box.left + 2}px`;
+  row.style.top = `${middle - 9}px`;
+  key.innerText = plain(heatmap.meta.columns[strongest]);
+  key.style.left = `${pixels(xaxis)(strongest * heatmap.dx - 0.5)}px`;
+  const above = kept.frame.causal ? strongest * heatmap.dx - 1 : -1;
+  key.style.top = `${Math.max(0, pixels(yaxis)(above) - 12)}px`;
+  const covers = [row, key].map((element) => element.getBoundingClientRect());
+  for (const label of labels) {
+    const place = label.getBoundingClientRect();
+    if (covers.some((cover) => overlap(cover, place))) label.style.visibility = "hidden";
+  }
+}
+
+function strongestKey(weights) {
+  let best = 0;
+  weights.forEach((weight, at) => { if (weight > weights[best] || !(weights[best] >= 0)) best = at; });
+  return best;
+}
+
+const overlap = (a, b) => a.left < b.right + 2 && b.left < a.right + 2
+  && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+
+// The labels of figures are written for Plotly, which reads entities; here they are plain text.
+const ENTITIES = { "&lt;": "<", "&gt;": ">", "&amp;": "&", "&#36;": "$" };
+const plain = (label) => label.replace(/&(lt|gt|amp|#36);/g, (entity) => ENTITIES[entity]);
+
+// --- export -----------------------------------------------------------------------------------
+
+// The picture as it stands on the screen, its frame included, as a file.
+async function exportPicture(kept, host, detail) {
+  const layout = { ...host.layout, paper_bgcolor: kept.palette.background };
+  const { width, height } = host._fullLayout;
+  if (kept.frame) {
+    const nKeys = kept.figure.data[0].meta.columns.length * kept.figure.data[0].dx;
+    const { query, causal } = kept.frame;
+    layout.shapes = [...(layout.shapes ?? []), {
+      type: "rect", x0: -0.5, x1: (causal ? query + 1 : nKeys) - 0.5,
+      y0: query - 0.5, y1: query + 0.5, line: { color: kept.palette.accent, width: 2 },
+    }];
+  }
+  const link = make("a");
+  link.href = await window.Plotly.toImage({ data: host.data, layout }, {
+    format: detail.format,
+    width: detail.width ?? width,
+    height: detail.height ?? height,
+    scale: detail.scale ?? 2,
+  });
+  link.download = `${detail.filename}.${detail.format}`;
+  link.click();
+}

@@ -1,0 +1,86 @@
+"""A Plotly figure that is updated in place: zoom, hover and clicks survive every rerun."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from plotly.utils import PlotlyJSONEncoder
+
+from viz.components import pack, register, when
+
+_HTML = '<div class="headlight-plot"></div>'
+
+
+def plot(
+    key: str,
+    *,
+    figure: go.Figure | Mapping[str, Any],
+    alt: str,
+    height_css: str = "450px",
+    on_click: Callable[[int, int], None] | None = None,
+    row_frame: Mapping[str, Any] | None = None,
+) -> None:
+    """Show a figure with Plotly.react, so that the picture is never mounted anew.
+
+    `figure` is a Plotly figure or the same as plain data, `alt` what it shows, in words.
+    `height_css` is any CSS length. `on_click` gets (row, column) of a clicked heatmap cell.
+    `row_frame` = {"query": row, "causal": bool} draws a frame around a row of a heatmap, up to
+    the diagonal if causal; it follows the pointer here and in the other components.
+
+    `st.plotly_chart` mounts a changed figure anew, which loses the zoom, and reports no clicks on
+    heatmaps. This component drives the same Plotly, which Streamlit defines as `window.Plotly`
+    once a chart of its own has loaded: hence the hidden empty one. That is not documented, so
+    where no Plotly appears within six seconds, Streamlit's own chart takes over.
+    """
+    with st.container(key=f"{key}-loader"):
+        st.plotly_chart(_nothing(), key=f"{key}-loading", width=10, height=10, config=_QUIET)
+    if st.session_state.get(f"{key}:stock"):
+        st.plotly_chart(figure, key=f"{key}-stock", theme=None, alt=alt, config=_QUIET)
+        return
+
+    def fall_back(_: bool) -> None:
+        st.session_state[f"{key}:stock"] = True
+
+    spec = _spec(figure)
+    header = {
+        "key": key,
+        "alt": alt,
+        "height": height_css,
+        "clickable": on_click is not None,
+        "frame": None if row_frame is None else dict(row_frame),
+        "signature": zlib.crc32(spec),
+    }
+    register("plot", _HTML, isolated=False)(
+        key=key,
+        data=pack(header, spec=np.frombuffer(spec, np.uint8)),
+        on_cell_change=when(key, "cell", on_click or (lambda row, column: None)),
+        on_stock_change=when(key, "stock", fall_back),
+    )
+
+
+_QUIET = {"displayModeBar": False}
+
+
+@cache
+def _nothing() -> go.Figure:
+    hidden = {"visible": False}
+    layout = {"xaxis": hidden, "yaxis": hidden, "margin": dict.fromkeys("lrtb", 0)}
+    return go.Figure({"data": [{"type": "scatter"}], "layout": layout})
+
+
+def _spec(figure: go.Figure | Mapping[str, Any]) -> bytes:
+    """The figure as JSON, less what the browser makes from a heatmap's `meta` by itself."""
+    plain = figure.to_dict() if isinstance(figure, go.Figure) else figure
+    traces = [dict(trace) for trace in plain["data"]]
+    for trace in traces:
+        if "rows" in (trace.get("meta") or {}):
+            trace.pop("customdata", None)
+    text = json.dumps({"data": traces, "layout": plain["layout"]}, cls=PlotlyJSONEncoder)
+    return text.encode()
