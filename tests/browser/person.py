@@ -14,6 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 # Two noisy cores may need long; what is there at once is not waited for.
 PATIENCE = 60_000  # ms
+expect.set_options(timeout=PATIENCE)
 
 # The message that a run has ended is shorter than this; pictures, which are not, stay unread.
 SHORT = 1_000  # bytes
@@ -32,7 +33,8 @@ STILL = """() => {
   const idle = app?.dataset.testScriptState === 'notRunning'
     && app.dataset.testConnectionState === 'CONNECTED'
     && document.querySelector('[data-testid=stMain] [data-testid=stElementContainer]')
-    && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]');
+    && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
+    && !document.querySelector('.headlight-plot:not([data-drawn])');
   if (!idle) window.lastBusy = performance.now();
   return performance.now() - window.lastBusy > 300;
 }"""

@@ -27,7 +27,7 @@ CONTRASTS = """picture => {
 
 
 def plot(person: Person) -> Locator:
-    return person.page.locator(".js-plotly-plot").first
+    return person.page.locator(".headlight-plot")
 
 
 def x_range(person: Person) -> list[float]:

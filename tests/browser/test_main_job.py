@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, expect
 
-from tests.browser.person import PATIENCE, Person
+from tests.browser.person import Person
 
 SENTENCE = "The cat near the dogs sleeps."
 
 
 def drawn(picture: Locator) -> Locator:
-    """What is painted inside: a canvas, a Plotly chart, an image or a drawing of our own."""
-    return picture.locator("canvas, .js-plotly-plot, img, svg.headlight, svg.main-svg").first
+    """What is painted inside: a canvas, an image, a drawing of our own or Plotly's."""
+    return picture.locator("canvas, img, svg.headlight, svg.main-svg").first
 
 
 def copied_link(person: Person) -> str:
