@@ -42,5 +42,5 @@ def test_a_sentence_a_head_a_map_and_a_link_that_brings_it_all_back(
     assert urlsplit(link).netloc == urlsplit(teacher.page.url).netloc
     expect(student.sentence).to_have_value(SENTENCE)
     expect(student.head(3, 1)).to_have_attribute("aria-selected", "true")
-    expect(student.picture(3, 1)).to_be_visible(timeout=PATIENCE)
+    expect(student.picture(3, 1)).to_be_visible()
     assert student.chosen_token == chosen
