@@ -10,17 +10,20 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from model.transformer import Stack, Transformer
 
-CALIBRATION_TOKENS = 96
+CALIBRATION_TOKENS = 96  # in one made-up text; a short n_ctx takes more texts
+CALIBRATION_ENTRIES = 6_144  # of k in one layer: narrow heads take more texts, up to MOST_TOKENS
+MOST_TOKENS = 384  # enough that a single head of width 1 is right to a few per cent
 
 
 def unit_variance(net: Transformer, seed: int) -> None:
-    """Draws weights so that the entries of q and k have variance 1, as the √d_k argument assumes.
+    """Draws weights so that the entries of q and k have mean 0 and variance 1.
 
-    Every matrix is N(0, 1 / fan_in), biases are 0, and what enters block 0 has variance 1. That
-    alone gives variance 1 on average over draws; a narrow head (d_k = 1) may still be far off, so
-    W_q and W_k are then scaled, layer by layer, to variance 1 on a made-up text (after the
-    layer-sequential unit variance of Mishkin & Matas 2016).
-    Source of the assumption: Vaswani et al. 2017, footnote 4.
+    That is what the argument for √d_k assumes (Vaswani et al. 2017, footnote 4). Every matrix is
+    N(0, 1 / fan_in), biases are 0, what enters block 0 has variance 1, and what a block adds is
+    shrunk as in `small_normal`, without which the tokens of a deep stack grow alike. That is right
+    on average over draws; a narrow head (d_k = 1) may still be far off, so W_q and W_k are then
+    centred and scaled, layer by layer, on made-up texts (after the layer-sequential unit variance
+    of Mishkin & Matas 2016).
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -28,6 +31,7 @@ def unit_variance(net: Transformer, seed: int) -> None:
         for stack in net.stacks.values():
             _normal(net.embedding.weight, generator, (1 - stack.positions.variance) ** 0.5)
             _draw_position_table(stack, generator, stack.positions.variance**0.5)
+            _shrink_outputs(stack)
         if not net.config.tied:
             _normal(net.unembedding.weight, generator, net.config.d_model**-0.5)
         _calibrate_queries_and_keys(net, generator)
@@ -45,9 +49,14 @@ def small_normal(net: Transformer, seed: int, std: float = 0.02) -> None:
         _normal(net.embedding.weight, generator, std)
         for stack in net.stacks.values():
             _draw_position_table(stack, generator, std)
-            for block in stack.blocks:
-                for into_residual in block.outputs():
-                    into_residual.weight.mul_((2 * len(stack.blocks)) ** -0.5)
+            _shrink_outputs(stack)
+
+
+def _shrink_outputs(stack: Stack) -> None:
+    """Scales what is added to the residual stream, so that the sum keeps its size with depth."""
+    for block in stack.blocks:
+        for into_residual in block.outputs():
+            into_residual.weight.mul_((2 * len(stack.blocks)) ** -0.5)
 
 
 def _draw_linear(net: nn.Module, generator: torch.Generator, std: float | None) -> None:
@@ -68,16 +77,21 @@ def _normal(weight: Tensor, generator: torch.Generator, std: float) -> None:
 
 
 def _calibrate_queries_and_keys(net: Transformer, generator: torch.Generator) -> None:
-    """One forward pass in which each attention layer, as its turn comes, rescales W_q and W_k."""
+    """One forward pass in which each attention layer, as its turn comes, adjusts W_q and W_k."""
 
-    def rescale(attention: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+    def adjust(attention: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         for linear, read in zip((attention.w_q, attention.w_k), inputs[:2], strict=True):
-            linear.weight.div_(linear(read).std(correction=0).clamp_min(1e-6))
+            mean = read.flatten(0, -2).mean(dim=0)  # (d_model,)
+            along_mean = linear.weight @ mean / mean.square().sum().clamp_min(1e-12)
+            linear.weight.sub_(along_mean[:, None] * mean)  # now the mean of q, or of k, is 0
+            linear.weight.div_(linear(read).std(correction=0).clamp_min(1e-3))
 
     attentions = [m for m in net.modules() if hasattr(m, "w_q")]
-    handles = [attention.register_forward_pre_hook(rescale) for attention in attentions]
+    handles = [attention.register_forward_pre_hook(adjust) for attention in attentions]
+    width = min(net.config.n_kv_heads * net.config.d_k, net.config.d_model)
+    n_tokens = min(max(CALIBRATION_TOKENS, CALIBRATION_ENTRIES // width), MOST_TOKENS)
     n = min(net.config.n_ctx, CALIBRATION_TOKENS)
-    ids = torch.randint(net.config.vocab_size, (1, n), generator=generator)
+    ids = torch.randint(net.config.vocab_size, (-(-n_tokens // n), n), generator=generator)
     net(*[ids] * len(net.stacks))
     for handle in handles:
         handle.remove()
