@@ -49,7 +49,7 @@ def attention_weights(
 
     scores: (n_heads, n_query, n_key)   mask: (n_query, n_key), True = may attend
     sinks: (n_heads,), a score that takes part in the softmax and belongs to no key, so that a row
-    sums to less than 1 (gpt-oss, OpenAI 2025).
+    sums to less than 1 (gpt-oss, OpenAI 2025); divide it by the temperature as the scores were.
     Returns (n_heads, n_query, n_key). A query that may attend to nothing gets a row of zeros, where
     the formula would be 0 / 0.
     """
@@ -86,6 +86,8 @@ def attend(
         scores = attention_scores(
             q, k, scale=scale, softcap=softcap, bias=bias, temperature=temperature
         )
+        if sinks is not None:
+            sinks = (sinks[:, None, None] / temperature).flatten()
         return attention_weights(scores, mask, sinks) @ _per_query_head(v, q)
     if isinstance(temperature, Tensor) or temperature != 1.0:
         scale = scale / temperature
