@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from model.errors import HeadlightError
+
 if TYPE_CHECKING:
     from model.config import Config
 
@@ -105,6 +107,11 @@ class Learned(Positions):
         self.table = nn.Parameter(torch.zeros(config.n_ctx, config.d_model))
 
     def embed(self, n: int) -> Tensor:
+        if n > len(self.table):
+            raise HeadlightError(
+                f"{n} tokens do not fit a learned table of n_ctx={len(self.table)} positions: "
+                "shorten the text, or take a scheme that computes its positions"
+            )
         return self.table[:n]
 
 
