@@ -55,6 +55,9 @@ class Config:
                 f"n_kv_heads={self.n_kv_heads} does not divide n_heads={self.n_heads}: "
                 f"take {_fitting(self.n_heads, self.n_kv_heads)} key heads"
             )
+        for name in ("scaled", "tied"):
+            if not isinstance(getattr(self, name), bool):
+                raise HeadlightError(f"{name}={getattr(self, name)!r} must be True or False")
         _require_one_of("architecture", self.architecture, ARCHITECTURES)
         _require_one_of("norm", self.norm, NORMS)
         _require_one_of("activation", self.activation, ACTIVATIONS)
