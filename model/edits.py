@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -32,13 +33,16 @@ class Edits:
     temperature: PerHead | None = None
 
     def __post_init__(self) -> None:
+        _check_refs("ablate", self.ablate)
         object.__setattr__(self, "ablate", tuple(sorted(set(self.ablate))))
         if self.ablate_to not in ("zero", "mean"):
             raise HeadlightError(f'ablate_to={self.ablate_to!r} is not known: "zero" or "mean"')
         for name in ("scale", "scale_by", "temperature"):
             value = getattr(self, name)
-            if isinstance(value, Mapping):
-                object.__setattr__(self, name, tuple(sorted(value.items())))
+            if isinstance(value, Mapping | tuple):
+                pairs = value.items() if isinstance(value, Mapping) else value
+                _check_refs(name, [pair[0] if isinstance(pair, tuple) else pair for pair in pairs])
+                object.__setattr__(self, name, tuple(sorted(pairs)))
             _check_numbers(name, getattr(self, name))
 
     def check(self, info: ModelInfo) -> None:
@@ -76,12 +80,19 @@ class Edits:
                 yield from (ref for ref, _ in value)
 
 
+def _check_refs(name: str, refs: Iterable[HeadRef]) -> None:
+    if not isinstance(refs, Iterable) or not all(isinstance(ref, HeadRef) for ref in refs):
+        raise HeadlightError(
+            f'{name} takes heads such as HeadRef("decoder", layer=0, head=1), not {refs!r}'
+        )
+
+
 def _check_numbers(name: str, value: PerHead | None) -> None:
     numbers = [n for _, n in value] if isinstance(value, tuple) else [value]
     for number in numbers:
         if number is None:
             continue
-        if not isinstance(number, int | float) or not math.isfinite(number):
+        if not isinstance(number, Real) or not math.isfinite(number):
             raise HeadlightError(f"{name}={number!r} must be a finite number")
         if name == "temperature" and number <= 0:
             raise HeadlightError(f"temperature={number} must be above 0")
