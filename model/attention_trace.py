@@ -11,13 +11,14 @@ from functools import cached_property
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from model.attention import attention_scores, attention_weights
 from model.errors import HeadlightError
 from model.info import HeadRef
 from model.positions import LinearBias
+
+STRIP = 64  # queries whose weights are held at once, of all heads of a layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +62,8 @@ class AttentionTrace:
         for name in "qkv":
             if not getattr(self, name).isfinite().all():
                 raise HeadlightError(
-                    f"{self.kind} layer {self.layer}: {name} holds numbers that are not finite, "
-                    "so the model's weights are damaged; load another copy"
+                    f"{self.kind} layer {self.layer}: {name} holds numbers that are not finite; "
+                    "load another copy of the model, or undo the edit that made them so large"
                 )
 
     @property
@@ -126,17 +127,15 @@ class AttentionTrace:
         """The largest weight in each block of cells, for every head of the layer.
 
         Block r of R holds rows ⌊r·n/R⌋ to ⌊(r+1)·n/R⌋ − 1, and columns alike; masked cells count 0.
-        Returns float32 (n_heads, min(bins, n_query), min(bins, n_key)). Worked through in strips of
-        queries, each with the keys that it can see, so that no n_heads × n × n array exists.
+        Returns float32 (n_heads, min(bins, n_query), min(bins, n_key)).
+        Raises HeadlightError if a weight is not finite.
         """
         n_query, n_key = self.mask.shape
-        strips = []
-        for rows in _blocks(n_query, bins):
-            seen = self.mask[rows].any(dim=0).nonzero()
-            visible = int(seen.max()) + 1 if len(seen) else 1
-            weights = self._weights(slice(0, self.n_heads), rows, visible)
-            strips.append(F.pad(weights.amax(dim=1), (0, n_key - visible)))  # (n_heads, n_key)
+        strips = [self._largest_on_keys(rows) for rows in _blocks(n_query, bins)]
         tall = torch.stack(strips, dim=1)  # (n_heads, blocks of rows, n_key)
+        for head, largest in enumerate(tall):
+            if not largest.isfinite().all():
+                raise self._not_a_distribution(head)
         return torch.stack([tall[..., c].amax(dim=-1) for c in _blocks(n_key, bins)], -1).numpy()
 
     def block_mask(self, bins: int) -> np.ndarray:
@@ -144,6 +143,20 @@ class AttentionTrace:
         n_query, n_key = self.mask.shape
         tall = torch.stack([self.mask[rows].any(dim=0) for rows in _blocks(n_query, bins)])
         return torch.stack([tall[:, c].any(dim=1) for c in _blocks(n_key, bins)], -1).numpy()
+
+    def _largest_on_keys(self, rows: slice) -> Tensor:
+        """Each head's largest weight on each key, among some of the queries: (n_heads, n_key).
+
+        A few queries at a time, with the keys that they can see: no n_heads × n × n array exists.
+        """
+        largest = torch.zeros(self.n_heads, self.mask.shape[1])
+        for start in range(rows.start, rows.stop, STRIP):
+            strip = slice(start, min(start + STRIP, rows.stop))
+            seen = self.mask[strip].any(dim=0).nonzero()
+            visible = int(seen[-1]) + 1 if len(seen) else 1
+            weights = self._weights(slice(0, self.n_heads), strip, visible).amax(dim=1)
+            largest[:, :visible] = torch.maximum(largest[:, :visible], weights)
+        return largest
 
     def _one(self, head: int) -> slice:
         """The slice of q that is this head; refuses a head that is not there."""
@@ -185,10 +198,13 @@ class AttentionTrace:
         excess = weights.sum(dim=-1) - expected
         whole = (excess if self.sinks is not None else excess.abs()).max() <= 1e-5
         if not (weights.isfinite().all() and whole and (weights[~self.mask] == 0).all()):
-            raise HeadlightError(
-                f"{HeadRef(self.kind, self.layer, head)}: its weights are not a distribution over "
-                "the keys it may see; the scores may overflow at this scale, try a smaller one"
-            )
+            raise self._not_a_distribution(head)
+
+    def _not_a_distribution(self, head: int) -> HeadlightError:
+        return HeadlightError(
+            f"{HeadRef(self.kind, self.layer, head)}: its weights are not a distribution over "
+            "the keys it may see; the scores may overflow at this scale, try a smaller one"
+        )
 
 
 def _of_heads(value: float | Tensor, heads: slice, flat: bool = False) -> float | Tensor:
@@ -200,5 +216,7 @@ def _of_heads(value: float | Tensor, heads: slice, flat: bool = False) -> float 
 
 def _blocks(n: int, bins: int) -> list[slice]:
     """min(bins, n) runs that share n positions as evenly as whole numbers can."""
+    if bins < 1:
+        raise HeadlightError(f"bins={bins} must be at least 1")
     count = min(bins, n)
     return [slice(b * n // count, (b + 1) * n // count) for b in range(count)]
