@@ -5,7 +5,7 @@ Everything in a trace is detached, on the CPU and safe to share between threads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,9 +44,11 @@ class Trace:
     of exactly the ids that were run; labels the same as people read them; marks say what is special
     ("special"), unknown and spelled out ("unknown", then "continued"), or ordinary ("");
     cut is the end of the text that did not fit.
-    attentions: by (kind, layer)   hidden: by stack, (n_layers + 1, n, d_model), what enters block 0
-    and what leaves each block   logits: (n, vocab_size) of the last stack, row i about token i + 1
-    vocabulary: the label of every id.
+    attentions: by (kind, layer), None for a block without attention
+    hidden: by stack, (n_layers + 1, n, d_model), what enters block 0 and what leaves each block
+    logits: (n, vocab_size) of the last stack, row i about token i + 1
+    vocabulary: the label of every id
+    Raises HeadlightError when made if counts or shapes disagree or a logit is not finite.
     """
 
     info: ModelInfo
@@ -54,21 +56,23 @@ class Trace:
     labels: Mapping[str, tuple[str, ...]]
     marks: Mapping[str, tuple[str, ...]]
     cut: Mapping[str, str]
-    attentions: Mapping[tuple[str, int], AttentionTrace]
-    hidden: Mapping[str, Tensor]
+    attentions: Mapping[tuple[str, int], AttentionTrace | None]
+    hidden: Mapping[str, Tensor] | None
     logits: Tensor | None
     vocabulary: Sequence[str]
 
     def __post_init__(self) -> None:
-        for kind in self.kinds:
-            look, looked_at = (len(self.tokens[stack]) for stack in STACKS_OF_KIND[kind])
-            for layer in range(self.n_layers(kind)):
-                shape = tuple(self.attention(kind, layer).mask.shape)
-                if shape != (look, looked_at):
-                    raise HeadlightError(
-                        f"{kind} layer {layer} is {shape[0]} × {shape[1]} for {look} × {looked_at} "
-                        "tokens: the trace does not belong to this text"
-                    )
+        for what, found, expected in self._counts():
+            if found != expected:
+                raise HeadlightError(
+                    f"{what}: {found}, where the tokens ask for {expected}; "
+                    "the trace does not belong to this text"
+                )
+        if self.logits is not None and not self.logits.isfinite().all():
+            raise HeadlightError(
+                "the logits hold numbers that are not finite; load another copy of the model, "
+                "or undo the edit that made them so large"
+            )
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -89,6 +93,8 @@ class Trace:
         held = self.attentions.get((self._known(kind), layer))
         if held is None:
             last = self.n_layers(kind) - 1
+            if 0 <= layer <= last:
+                raise HeadlightError(f"{kind} layer {layer} has no attention: take another layer")
             raise HeadlightError(f"there is no {kind} layer {layer}: take one from 0 to {last}")
         return held
 
@@ -96,13 +102,15 @@ class Trace:
         """One head as matrices, the argument of nearly every figure."""
         attention = self.attention(ref.kind, ref.layer)
         look, looked_at = STACKS_OF_KIND[ref.kind]
+        mask = attention.mask.numpy()
+        mask.flags.writeable = False  # this memory is the model's own mask, shared by all traces
         return HeadView(
             ref=ref,
             query_tokens=self.labels[look],
             key_tokens=self.labels[looked_at],
             raw_scores=attention.raw_scores(ref.head).numpy(),
             scores=attention.scores(ref.head).numpy(),
-            mask=attention.mask.numpy(),
+            mask=mask,
             weights=attention.weights(ref.head).numpy(),
             output=attention.output(ref.head).numpy(),
         )
@@ -137,6 +145,27 @@ class Trace:
         best = self.logits[row].float().softmax(dim=-1).topk(min(k, self.logits.shape[1]))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         return [(self.vocabulary[i], probability) for i, probability in pairs]
+
+    def _counts(self) -> Iterator[tuple[str, object, object]]:
+        """What must agree: (its name, the count or shape that is there, the one that should be)."""
+        for stack, tokens in self.tokens.items():
+            yield f"{stack} labels", len(self.labels[stack]), len(tokens)
+            yield f"{stack} marks", len(self.marks[stack]), len(tokens)
+            if self.hidden is not None:
+                shape = (self.n_layers(stack) + 1, len(tokens), self.info.d_model)
+                yield f"{stack} hidden states", tuple(self.hidden[stack].shape), shape
+        for kind in self.kinds:
+            layers = [layer for held, layer in self.attentions if held == kind]
+            yield f"{kind} layers", sorted(layers), list(range(self.n_layers(kind)))
+            shape = tuple(len(self.tokens[stack]) for stack in STACKS_OF_KIND[kind])
+            for layer in layers:
+                attention = self.attentions[kind, layer]
+                if attention is not None:
+                    yield f"{kind} layer {layer}", tuple(attention.mask.shape), shape
+        if self.logits is not None:
+            last = "decoder" if "decoder" in self.tokens else "encoder"
+            shape = (len(self.tokens[last]), len(self.vocabulary))
+            yield "logits", tuple(self.logits.shape), shape
 
     def _known(self, kind: str) -> str:
         if kind not in self.kinds:
