@@ -56,6 +56,7 @@ class LanguageModel:
         most min(n_ctx, 2 · n_source + 16) tokens. Raises HeadlightError if nothing is left to run,
         if a target is given to a one-stack model, or if an edit names a head that is not there.
         """
+        (edits or Edits()).check(self.info)
         stacks = self.net.config.stacks
         if len(stacks) == 1:
             if target is not None:
@@ -80,10 +81,14 @@ class LanguageModel:
         *,
         edits: Edits | None = None,
     ) -> Trace:
-        """Runs the model on token ids by stack ("encoder", "decoder"), exactly as they are."""
+        """Runs the model on token ids by stack ("encoder", "decoder"), exactly as they are.
+
+        Raises HeadlightError for ids that the model cannot run.
+        """
         edits = edits or Edits()
         edits.check(self.info)
-        with torch.inference_mode(), recording(edits) as run:
+        self._check_ids(ids)
+        with torch.no_grad(), recording(edits) as run:
             logits = self.net(*(torch.tensor([ids[stack]]) for stack in self.net.config.stacks))
         return Trace(
             info=self.info,
@@ -97,6 +102,19 @@ class LanguageModel:
             vocabulary=self.vocabulary,
         )
 
+    def _check_ids(self, ids: Mapping[str, list[int]]) -> None:
+        config = self.net.config
+        if set(ids) != set(config.stacks):
+            stacks = " and ".join(config.stacks)
+            raise HeadlightError(f"{self.info.name} runs ids of {stacks}, not of {list(ids)}")
+        for stack, row in ids.items():
+            if not 1 <= len(row) <= config.n_ctx:
+                raise HeadlightError(
+                    f"{len(row)} {stack} tokens cannot be run: give 1 to {config.n_ctx}"
+                )
+            if not all(0 <= i < config.vocab_size for i in row):
+                raise HeadlightError(f"{stack} ids must be 0 to {config.vocab_size - 1}")
+
     def _fit(self, text: str, start: bool) -> tuple[list[int], str]:
         """The ids that are run, the start token first if there is one, and the text left over."""
         first = [self.tokenizer.start_id] if start else []
@@ -109,7 +127,7 @@ class LanguageModel:
         """The likeliest output for a source, from the start token up to the end token."""
         longest = min(self.net.config.n_ctx, 2 * len(source) + 16)
         output = [self.tokenizer.start_id]
-        with torch.inference_mode(), recording(edits):
+        with torch.no_grad(), recording(edits):
             while len(output) < longest:
                 logits = self.net(torch.tensor([source]), torch.tensor([output]))
                 likeliest = int(logits[0, -1].argmax())
