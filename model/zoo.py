@@ -7,11 +7,14 @@ trace = zoo.load("writer").trace("The keys to the old cabinet are rusty.")
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file
+from torch import Tensor
 
 from model.config import Config
 from model.errors import HeadlightError
@@ -40,7 +43,7 @@ def load(name: str) -> LanguageModel:
     if name in names():
         return _load_folder(SHIPPED / name, name)
     folder = Path(name)
-    if ("/" in name or "\\" in name) and folder.is_dir():
+    if ("/" in name or "\\" in name) and os.path.isdir(name):  # False for any name, however odd
         return _load_folder(folder, folder.name)
     raise HeadlightError(f"There is no model {name!r}: take one of {', '.join(names())}")
 
@@ -61,13 +64,18 @@ def config_to_json(config: Config) -> str:
 
 
 def config_from_json(text: str) -> Config:
-    """Reads config.json. Raises HeadlightError for a field that is missing, unknown or wrong."""
+    """Reads config.json; a field left out has its default.
+
+    Raises HeadlightError for a field that is unknown or wrong.
+    """
     try:
         values = json.loads(text)
-        unknown = set(values) - {field.name for field in fields(Config)}
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise HeadlightError(f"config.json is not readable JSON: {error}") from error
-    if unknown or not isinstance(values, dict):
+    if not isinstance(values, dict):
+        raise HeadlightError("config.json must hold an object with the fields of a Config")
+    unknown = set(values) - {field.name for field in fields(Config)}
+    if unknown:
         raise HeadlightError(f"config.json has fields that no Config has: {sorted(unknown)}")
     return Config(**values)
 
@@ -76,20 +84,32 @@ def _load_folder(folder: Path, name: str) -> LanguageModel:
     try:
         config = config_from_json((folder / "config.json").read_text(encoding="utf-8"))
         weights = load_file(folder / "weights.safetensors")
-    except (OSError, SafetensorError) as error:
+    except (OSError, UnicodeDecodeError, SafetensorError) as error:
         raise HeadlightError(
             f"The model folder {folder.name!r} is not whole ({error}): it needs config.json, "
             "weights.safetensors and tokenizer.json"
         ) from error
     net = Transformer(config)
     weights = {key: value.float() for key, value in weights.items()}
-    if config.tied:  # stored once, used twice
-        weights.setdefault("unembedding.weight", weights.get("embedding.weight"))
-    try:
-        net.load_state_dict(weights)
-    except (RuntimeError, AttributeError, TypeError) as error:
-        raise HeadlightError(
-            f"The weights of {folder.name!r} do not fit its config.json: {error}"
-        ) from error
+    if config.tied and "embedding.weight" in weights:  # stored once, used twice
+        weights["unembedding.weight"] = weights["embedding.weight"]
+    _check_weights(folder.name, net, weights)
+    net.load_state_dict(weights)
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
     return LanguageModel(name, net, tokenizer, read_roles(folder / "heads.json"))
+
+
+def _check_weights(name: str, net: Transformer, weights: Mapping[str, Tensor]) -> None:
+    expected = {key: tuple(value.shape) for key, value in net.state_dict().items()}
+    found = {key: tuple(value.shape) for key, value in weights.items()}
+    for key in sorted(expected.keys() | found.keys()):
+        if found.get(key) != expected.get(key):
+            raise HeadlightError(
+                f"The weights of {name!r} do not fit its config.json: {key} is "
+                f"{found.get(key, 'missing')} and should be {expected.get(key, 'absent')}"
+            )
+        if not weights[key].isfinite().all():
+            raise HeadlightError(
+                f"The weights of {name!r} are damaged: {key} holds numbers that are not finite; "
+                "load another copy"
+            )
