@@ -142,9 +142,7 @@ def _popover(label: str, key: str) -> Iterator[bool]:
 
 
 def _show_table(frame: pd.DataFrame) -> None:
-    numbers = [
-        name for name, kind in frame.dtypes.items() if pd.api.types.is_float_dtype(kind)
-    ]
+    numbers = [name for name, kind in frame.dtypes.items() if pd.api.types.is_float_dtype(kind)]
     three_decimals = st.column_config.NumberColumn(format="%.3f", width=72)
     st.dataframe(
         frame,
@@ -170,7 +168,7 @@ def _show_export(
     def npz_file() -> bytes:
         return npz_bytes(arrays())
 
-    st.caption("Numbers")
+    st.text("Numbers")
     with st.container(horizontal=True, gap="small"):
         for kind, make, mime in (
             ("CSV", csv_file, "text/csv"),
@@ -184,9 +182,9 @@ def _show_export(
                 key=f"{key}-{kind.lower()}",
                 on_click="ignore",
             )
-    st.caption("Picture, as it stands on the screen")
+    st.text("Picture, as it stands on the screen")
     picture_buttons(f"{key}-picture", picture=picture, filename=name)
-    st.caption(
+    st.text(
         "In the CSV, a text that begins with = + - @ has an apostrophe before it, "
         "so that no spreadsheet runs it."
     )
@@ -195,7 +193,7 @@ def _show_export(
 def _show_code(code: Sequence[Callable | type]) -> None:
     for what in code:
         place, source = source_of(what)
-        st.caption(place)
+        st.text(place)
         st.code(source, language="python", width=640)
 
 
@@ -205,7 +203,7 @@ def _show_link(key: str, link: str, text_travels: bool) -> None:
     st.session_state[field] = link
     st.text_input("The address of this view", key=field, width=520)
     if not text_travels:
-        st.caption(
+        st.text(
             f"The text is longer than {MAX_LINK_TEXT:,} characters of an address, so it does not "
             "travel: the link opens this view with the example text."
         )

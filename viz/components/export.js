@@ -2,13 +2,15 @@
 // no server and no network take part. A picture that is an <svg class="headlight"> is written
 // here; any other (Plotly) is asked by the window event "hl-export" and answers by itself.
 
-// What an SVG file needs to look as it does on the page, where style sheets set all of this.
-const INLINED = [
-  "display", "visibility", "opacity", "fill", "fill-opacity", "stroke", "stroke-width",
-  "stroke-opacity", "stroke-dasharray", "stroke-linecap", "font-family", "font-size",
-  "font-style", "font-weight", "font-variant-numeric", "text-anchor", "dominant-baseline",
-  "direction", "unicode-bidi", "white-space", "image-rendering",
+// What an SVG file needs to look as it does on the page, where style sheets set all of this:
+// written out only where it differs from the parent element, which hands it down.
+const INHERITED = [
+  "visibility", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
+  "stroke-linecap", "font-family", "font-size", "font-style", "font-weight", "font-variant-numeric",
+  "text-anchor", "dominant-baseline", "direction", "white-space", "image-rendering",
 ];
+const OWN = { opacity: "1", "unicode-bidi": "normal" }; // not handed down; with their defaults
+const PAGE_ONLY = /^(class|id|tabindex|role|data-.*|aria-.*)$/;
 const SCALE = 2;
 const LONGEST_SIDE = 16000; // pixels; browsers refuse larger canvases
 
@@ -28,13 +30,18 @@ function findSvg(key) {
   return null;
 }
 
-function inlineStyles(from, to) {
+function inlineStyles(from, to, parentStyle = null) {
   const style = getComputedStyle(from);
   if (style.display === "none") return to.remove();
-  to.setAttribute("style", INLINED.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
-  for (const name of ["class", "id", "tabindex", "role"]) to.removeAttribute(name);
+  const value = (name) => style.getPropertyValue(name);
+  const written = [
+    ...INHERITED.filter((name) => value(name) !== parentStyle?.getPropertyValue(name)),
+    ...Object.keys(OWN).filter((name) => value(name) !== OWN[name]),
+  ];
+  for (const name of to.getAttributeNames()) if (PAGE_ONLY.test(name)) to.removeAttribute(name);
+  if (written.length) to.setAttribute("style", written.map((name) => `${name}:${value(name)}`).join(";"));
   const copies = [...to.children]; // before any of them removes itself
-  [...from.children].forEach((child, i) => inlineStyles(child, copies[i]));
+  [...from.children].forEach((child, at) => inlineStyles(child, copies[at], style));
 }
 
 // An SVG file sees no fonts of the page, so those that it uses travel inside it. The Streamlit
@@ -96,6 +103,7 @@ async function serialise(svg, background) {
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
   copy.setAttribute("role", "img");
+  copy.setAttribute("aria-label", svg.getAttribute("aria-label") ?? "");
   return { text: new XMLSerializer().serializeToString(copy), width, height };
 }
 

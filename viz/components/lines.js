@@ -7,6 +7,8 @@
 const MASKED = 255; // a byte that no weight takes: weights are sent as 0 … 254
 const BUCKETS = 16; // steps of opacity and width
 const LEAST = 0.03; // lighter curves cannot be seen and are not drawn
+const MOST_FAINT = 3000; // faint curves; of more, only the strongest are drawn
+const MOST_WIDE = 600; // more faint curves than these are one pixel wide: painting is ten times faster
 const STRONG = 0.2; // from here on the token at the other end is set bold
 const DASHES = ["", "7 3", "2 3"]; // seven hues, then the same again dashed
 
@@ -85,8 +87,8 @@ function buildSvg(view) {
   const left = makeSvg("g", { role: "listbox", "aria-label": "looks" });
   const right = makeSvg("g", { role: "listbox", "aria-label": "is looked at" });
   if (!view.sameTokens) right.classList.add("fixed");
-  view.left = view.queryLabels.map((label, at) => buildToken(label, "left", at));
-  view.right = view.keyLabels.map((label, at) => buildToken(label, "right", at));
+  view.left = view.queryLabels.map((_, at) => buildToken("left", at));
+  view.right = view.keyLabels.map((_, at) => buildToken("right", at));
   left.append(...view.left);
   right.append(...view.right);
   view.left.forEach((token, at) => token.setAttribute("aria-selected", at === view.query));
@@ -96,10 +98,9 @@ function buildSvg(view) {
   svg.replaceChildren(view.faint, view.bright, left, right, view.extra);
 }
 
-function buildToken(label, side, at) {
+function buildToken(side, at) {
   const token = makeSvg("g", {
-    role: "option", tabindex: -1, "aria-selected": false, "aria-label": `${label}, position ${at}`,
-    "data-side": side, "data-at": at,
+    role: "option", tabindex: -1, "aria-selected": false, "data-side": side, "data-at": at,
   });
   const text = makeSvg("text", { "text-anchor": side === "left" ? "end" : "start" });
   token.append(makeSvg("rect", { class: "hit" }), makeSvg("rect", { class: "box", rx: 4 }), text);
@@ -109,7 +110,7 @@ function buildToken(label, side, at) {
 // --- events -------------------------------------------------------------------------------------
 
 function listen(view) {
-  const { scope, svg, columns } = view;
+  const { scope, svg, frame, columns } = view;
   const tokenOf = (event) => event.target.closest?.("[role=option]");
   const lookAt = (token) => {
     const at = token ? Number(token.dataset.at) : null;
@@ -118,10 +119,12 @@ function listen(view) {
   };
   scope.on(svg, "pointerover", (event) => tokenOf(event) && lookAt(tokenOf(event)));
   scope.on(svg, "pointerleave", () => lookAt(null));
-  scope.on(columns.right, "focusin", (event) => {
-    if (tokenOf(event).matches(":focus-visible")) lookAt(tokenOf(event));
+  // On the HTML around it: an SVG element that listens for focus becomes a stop of the Tab key.
+  scope.on(frame, "focusin", (event) => {
+    const token = tokenOf(event);
+    if (token?.dataset.side === "right" && token.matches(":focus-visible")) lookAt(token);
   });
-  scope.on(svg, "focusout", () => lookAt(null));
+  scope.on(frame, "focusout", (event) => tokenOf(event) && lookAt(null));
 
   const choose = (token) => {
     if (token && (view.sameTokens || token.dataset.side === "left")) view.choose(Number(token.dataset.at));
@@ -190,10 +193,11 @@ function placeTokens(view) {
     set(box, { x: boxX, y: top + 1, width: width + 16, height: rowHeight - 2 });
     set(text, { x: textX, y: top + rowHeight / 2 });
     text.textContent = shown;
+    token.setAttribute("aria-label", `${shown}, position ${at}`);
     if (shown !== labels[at]) {
       const tip = makeSvg("title");
       tip.textContent = labels[at];
-      text.append(tip);
+      token.append(tip);
     }
   });
   place(view.left, view.queryLabels, 0, column - 9, "end");
@@ -264,13 +268,35 @@ function drawAll(view) {
       stroke: headColour(view, head), "stroke-dasharray": headDash(view, head),
     });
   });
-  const everything = [];
-  view.shown.forEach((shown, head) => {
-    if (shown) everything.push(...bundle(view, head, allPairs(view), 0, faintStyle(view)));
-  });
-  view.faint.replaceChildren(...everything);
+  drawFaint(view);
   drawRow(view);
   drawForExport(view);
+}
+
+// All rows at once, behind the chosen one.
+function drawFaint(view) {
+  const { least, count } = faintest(view);
+  const isWide = count <= MOST_WIDE;
+  const alone = isAlone(view);
+  const style = (weight) => ({
+    "stroke-opacity": (alone ? 0.26 : 0.13) * weight * (isWide ? 1 : 1.4) + 0.015,
+    "stroke-width": isWide ? 0.8 + 1.6 * weight : 1,
+  });
+  view.faint.replaceChildren(...view.shown.flatMap((shown, head) =>
+    shown ? bundle(view, head, allPairs(view), { style, least }) : []));
+}
+
+// The weight from which on curves are drawn so that they stay within MOST_FAINT, and their count.
+function faintest({ shown, weights, nQuery, nKey }) {
+  const counts = new Uint32Array(256);
+  const size = nQuery * nKey;
+  shown.forEach((isShown, head) => {
+    if (isShown) for (const step of weights.values.subarray(head * size, (head + 1) * size)) counts[step]++;
+  });
+  let step = 255; // below MASKED
+  let count = 0;
+  while (step > LEAST * 254 && count + counts[step - 1] <= MOST_FAINT) count += counts[--step];
+  return { least: step / 254, count };
 }
 
 function drawRow(view) {
@@ -282,7 +308,7 @@ function drawRow(view) {
   const apart = Math.min(3.4, view.rowHeight / 7, (view.rowHeight - 2) / heads.length);
   view.bright.replaceChildren(...heads.flatMap((head, at) =>
     // Heads that agree would hide each other, so their curves run side by side.
-    bundle(view, head, pairs, (at - (heads.length - 1) / 2) * apart, brightStyle(heads.length))));
+    bundle(view, head, pairs, { shift: (at - (heads.length - 1) / 2) * apart, style: brightStyle(heads.length) })));
   markTokens(view, row, pairs, heads);
 }
 
@@ -292,18 +318,13 @@ function* allPairs({ nQuery, nKey }) {
 const rowPairs = ({ nKey }, row) => Array.from({ length: nKey }, (_, key) => [row, key]);
 const keyPairs = ({ nQuery }, key) => Array.from({ length: nQuery }, (_, row) => [row, key]);
 
-const faintStyle = (view) => (weight) => ({
-  "stroke-opacity": (isAlone(view) ? 0.26 : 0.13) * weight + 0.015,
-  "stroke-width": 0.8 + 1.6 * weight,
-});
-
 const brightStyle = (nShown) => (weight) => ({
   "stroke-opacity": Math.max(0.12, Math.min(1, 0.1 + weight)),
   "stroke-width": nShown > 1 ? 0.8 + 2.4 * weight : 1 + 4.5 * weight,
 });
 
 // The curves of one head for some pairs, as one path for each step of weight, lightest first.
-function bundle(view, head, pairs, shift, style) {
+function bundle(view, head, pairs, { style, shift = 0, least = LEAST }) {
   const { column, drawn, rowHeight } = view;
   const start = column + 4;
   const end = drawn - column - 4;
@@ -311,7 +332,7 @@ function bundle(view, head, pairs, shift, style) {
   const curves = Array.from({ length: BUCKETS }, () => []);
   for (const [row, key] of pairs) {
     const weight = weightAt(view, head, row, key);
-    if (weight < LEAST) continue;
+    if (weight < least) continue;
     const y = ((row + 0.5) * rowHeight + shift).toFixed(1);
     const z = ((key + 0.5) * rowHeight + shift).toFixed(1);
     const step = Math.min(BUCKETS - 1, Math.floor(weight * BUCKETS));

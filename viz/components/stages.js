@@ -74,7 +74,7 @@ function buildFormula(view) {
 }
 
 function scaledProduct(words, dot, symbol) {
-  if (words.kind !== "root") return [dot, symbol(2, ` × ${words.kind === "none" ? 1 : words.factor}`)];
+  if (words.kind !== "root") return [dot, " ", symbol(2, `× ${words.kind === "none" ? 1 : words.factor}`)];
   const root = make("span", "root");
   root.append(make("i", "", "d"), subscript("k"));
   const over = make("span", "over");
@@ -109,6 +109,7 @@ function layOut(view) {
   const height = view.top + view.cell * nQuery + 2;
   svg.setAttribute("width", view.width);
   svg.setAttribute("height", height);
+  svg.dataset.export = `-12 -8 ${view.width + 24} ${height + 20}`;
   svg.setAttribute("aria-label",
     `Four maps, ${nQuery} tokens that look by ${nKey} looked at: q · k; ${view.words.caption}; ` +
     `mask, ${view.maskWords}; softmax. The chosen row is framed, its numbers stand in the table below.`);
@@ -269,7 +270,7 @@ function buildTable(view) {
   const header = make("tr");
   header.append(columnHead("stage", "stage"), ...keys.map((key) => {
     const head = columnHead(view.isMasked(view.row, key) ? "token masked" : "token", view.keyLabels[key]);
-    head.title = view.keyLabels[key];
+    head.title = `${view.keyLabels[key]}, position ${key}`;
     return head;
   }));
   const head = make("thead");
