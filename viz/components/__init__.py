@@ -24,19 +24,20 @@ _DTYPES = {"uint8", "uint16", "float32"}
 
 
 @cache
-def register(name: str, html: str, isolated: bool = True) -> Callable[..., Any]:
+def register(name: str, html: str, *before: str, isolated: bool = True) -> Callable[..., Any]:
     """Register the component `NAME.js` + `NAME.css` and return the function that mounts it.
 
+    before: names of further JavaScript files, where one would be too long; they stand in front.
     A component that is not `isolated` lives in the page instead of a shadow root of its own, and
     gets no `common.css`, whose rules would reach everything.
     """
     palettes = json.dumps({"light": asdict(LIGHT), "dark": asdict(DARK)})
-    parts = [f"const PALETTES = {palettes};", _read("common.js"), _read(f"{name}.js")]
+    scripts = [_read(f"{part}.js") for part in ("common", *before, name)]
     return st.components.v2.component(
         f"headlight_{name}",
         html=html,
         css=(_read("common.css") if isolated else "") + _read(f"{name}.css"),
-        js="\n".join(parts),
+        js="\n".join([f"const PALETTES = {palettes};", *scripts]),
         isolate_styles=isolated,
     )
 

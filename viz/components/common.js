@@ -138,7 +138,10 @@ function make(tag, className = "", text = null) {
 }
 
 function makeSvg(tag, attributes = {}) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  return setAll(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
+}
+
+function setAll(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
 }

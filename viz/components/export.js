@@ -21,13 +21,22 @@ function* insideOf(node) {
   for (const child of node.children ?? []) yield* insideOf(child);
 }
 
-function findSvg(key) {
-  for (const container of document.querySelectorAll(".st-key-" + CSS.escape(key))) {
+// The picture inside the element with a key: one of our drawings, or the host of a Plotly figure.
+function findPicture(key) {
+  for (const container of document.querySelectorAll(`.st-key-${CSS.escape(key)}`)) {
     for (const node of insideOf(container)) {
-      if (node.matches?.("svg.headlight") && node.getBoundingClientRect().width) return node;
+      const isPicture = node.matches?.("svg.headlight, .headlight-plot");
+      if (isPicture && node.getBoundingClientRect().width) return node;
     }
   }
-  return null;
+  throw new Error("no picture is on the page");
+}
+
+// The key= of the component that an element belongs to, from the class that Streamlit gives it.
+function keyOf(element) {
+  const outside = element.getRootNode().host ?? element;
+  const owner = outside.closest("[class*=st-key-]");
+  return [...owner.classList].find((name) => name.startsWith("st-key-")).slice("st-key-".length);
 }
 
 function inlineStyles(from, to, parentStyle = null) {
@@ -128,13 +137,13 @@ function save(blob, filename) {
 }
 
 async function exportPicture({ key, format, filename, background }) {
-  const svg = findSvg(key);
-  if (!svg) {
-    const detail = { key, format, filename, scale: SCALE };
+  const picture = findPicture(key);
+  if (!picture.matches("svg")) {
+    const detail = { key: keyOf(picture), format, filename, scale: SCALE };
     window.dispatchEvent(new CustomEvent("hl-export", { detail }));
     return;
   }
-  const written = await serialise(svg, background);
+  const written = await serialise(picture, background);
   const blob = format === "svg"
     ? new Blob([written.text], { type: "image/svg+xml" })
     : await toPng(written);

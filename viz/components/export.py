@@ -17,8 +17,8 @@ def picture_buttons(key: str, *, picture: str, filename: str) -> None:
     """Two buttons that save the picture of the element with the key `picture`.
 
     An `<svg class="headlight">` in it, shadow roots included, is written as it stands on the
-    screen, at twice its size as PNG. Where there is none, the buttons send the window event
-    "hl-export" with `{key, format, filename, scale}`, which a Plotly picture answers.
+    screen, at twice its size as PNG. For a Plotly figure (`.headlight-plot`) the buttons send the
+    window event "hl-export" with `{key, format, filename, scale}`, key being the figure's own.
     """
     mount = register("export", html=_HTML)
     mount(key=key, data={"key": picture, "filename": filename})

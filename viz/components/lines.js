@@ -1,16 +1,9 @@
 // Two columns of tokens joined by curves: the chosen row strong, all other rows faint.
 //
-// Everything stands in one SVG, token text too, so that it can be exported whole. Curves are
-// gathered into one <path> for each head and step of weight: 128 tokens × 16 heads are some 250
-// paths instead of a hundred thousand, which a browser paints within a frame.
+// Everything stands in one SVG, token text too, so that it can be exported whole. curves.js,
+// which stands in front of this file, turns weights into paths.
 
-const MASKED = 255; // a byte that no weight takes: weights are sent as 0 … 254
-const BUCKETS = 16; // steps of opacity and width
-const LEAST = 0.03; // lighter curves cannot be seen and are not drawn
-const MOST_FAINT = 3000; // faint curves; of more, only the strongest are drawn
-const MOST_WIDE = 600; // more faint curves than these are one pixel wide: painting is ten times faster
-const STRONG = 0.2; // from here on the token at the other end is set bold
-const DASHES = ["", "7 3", "2 3"]; // seven hues, then the same again dashed
+const STRONG = 0.2; // from this weight on, the token at the other end is set bold
 
 export default function (component) {
   return mount(component, (scope) => {
@@ -79,8 +72,7 @@ function buildToggles(view) {
 }
 
 function buildSvg(view) {
-  const { svg, nQuery, nKey, layer } = view;
-  svg.setAttribute("aria-label", `Attention of layer ${layer}: ${nQuery} tokens look, ${nKey} are looked at`);
+  const { svg } = view;
   view.faint = makeSvg("g");
   view.bright = makeSvg("g");
   view.extra = makeSvg("g", { class: "only-export" });
@@ -189,9 +181,9 @@ function placeTokens(view) {
     const top = at * rowHeight;
     const { shown, width } = fit(labels[at]);
     const boxX = anchor === "end" ? textX - width - 8 : textX - 8;
-    set(hit, { x, y: top, width: column, height: rowHeight });
-    set(box, { x: boxX, y: top + 1, width: width + 16, height: rowHeight - 2 });
-    set(text, { x: textX, y: top + rowHeight / 2 });
+    setAll(hit, { x, y: top, width: column, height: rowHeight });
+    setAll(box, { x: boxX, y: top + 1, width: width + 16, height: rowHeight - 2 });
+    setAll(text, { x: textX, y: top + rowHeight / 2 });
     text.textContent = shown;
     token.setAttribute("aria-label", `${shown}, position ${at}`);
     if (shown !== labels[at]) {
@@ -202,10 +194,6 @@ function placeTokens(view) {
   });
   place(view.left, view.queryLabels, 0, column - 9, "end");
   place(view.right, view.keyLabels, drawn - column, drawn - column + 9, "start");
-}
-
-function set(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
 // Cuts text to a width by measuring, never within what a reader sees as one character.
@@ -226,7 +214,7 @@ function fitter(font, most) {
     return { shown, width: pen.measureText(shown).width };
   };
   const known = new Map();
-  return (text) => known.get(text) ?? known.set(text, fit(text)).get(text);
+  return (text) => known.get(text) ?? known.setAll(text, fit(text)).get(text);
 }
 
 // Bring the chosen row into sight when it is out of it, and only then.
@@ -244,59 +232,23 @@ function fadeEdges(view) {
   scroller.style.setProperty("--below", below ? "transparent" : "#000");
 }
 
-// --- curves -------------------------------------------------------------------------------------
-
-const weightAt = ({ weights, nQuery, nKey }, head, row, key) => {
-  const step = weights.values[(head * nQuery + row) * nKey + key];
-  return step === MASKED ? -1 : step / 254;
-};
-
-function headColour(view, head) {
-  return isAlone(view) ? view.palette.weights.at(-1) : view.palette.heads[head % view.palette.heads.length];
-}
-
-const isAlone = (view) => view.shown.filter(Boolean).length === 1;
-
-const headDash = (view, head) =>
-  isAlone(view) ? "" : DASHES[Math.floor(head / view.palette.heads.length) % DASHES.length];
+// --- drawing -------------------------------------------------------------------------------------
 
 // Everything that a choice of heads or a size changes; a hover changes only drawRow's part.
 function drawAll(view) {
   view.toggles.forEach((button, head) => {
     button.setAttribute("aria-pressed", view.shown[head]);
-    set(button.querySelector("line"), {
+    setAll(button.querySelector("line"), {
       stroke: headColour(view, head), "stroke-dasharray": headDash(view, head),
     });
   });
+  const shown = view.shown.flatMap((isShown, head) => (isShown ? [head] : []));
+  view.svg.setAttribute("aria-label",
+    `Attention of layer ${view.layer}, ${shown.length === 1 ? "head" : "heads"} ${shown.join(", ")}: ` +
+    `${view.nQuery} tokens look, ${view.nKey} are looked at`);
   drawFaint(view);
   drawRow(view);
   drawForExport(view);
-}
-
-// All rows at once, behind the chosen one.
-function drawFaint(view) {
-  const { least, count } = faintest(view);
-  const isWide = count <= MOST_WIDE;
-  const alone = isAlone(view);
-  const style = (weight) => ({
-    "stroke-opacity": (alone ? 0.26 : 0.13) * weight * (isWide ? 1 : 1.4) + 0.015,
-    "stroke-width": isWide ? 0.8 + 1.6 * weight : 1,
-  });
-  view.faint.replaceChildren(...view.shown.flatMap((shown, head) =>
-    shown ? bundle(view, head, allPairs(view), { style, least }) : []));
-}
-
-// The weight from which on curves are drawn so that they stay within MOST_FAINT, and their count.
-function faintest({ shown, weights, nQuery, nKey }) {
-  const counts = new Uint32Array(256);
-  const size = nQuery * nKey;
-  shown.forEach((isShown, head) => {
-    if (isShown) for (const step of weights.values.subarray(head * size, (head + 1) * size)) counts[step]++;
-  });
-  let step = 255; // below MASKED
-  let count = 0;
-  while (step > LEAST * 254 && count + counts[step - 1] <= MOST_FAINT) count += counts[--step];
-  return { least: step / 254, count };
 }
 
 function drawRow(view) {
@@ -310,39 +262,6 @@ function drawRow(view) {
     // Heads that agree would hide each other, so their curves run side by side.
     bundle(view, head, pairs, { shift: (at - (heads.length - 1) / 2) * apart, style: brightStyle(heads.length) })));
   markTokens(view, row, pairs, heads);
-}
-
-function* allPairs({ nQuery, nKey }) {
-  for (let row = 0; row < nQuery; row++) for (let key = 0; key < nKey; key++) yield [row, key];
-}
-const rowPairs = ({ nKey }, row) => Array.from({ length: nKey }, (_, key) => [row, key]);
-const keyPairs = ({ nQuery }, key) => Array.from({ length: nQuery }, (_, row) => [row, key]);
-
-const brightStyle = (nShown) => (weight) => ({
-  "stroke-opacity": Math.max(0.12, Math.min(1, 0.1 + weight)),
-  "stroke-width": nShown > 1 ? 0.8 + 2.4 * weight : 1 + 4.5 * weight,
-});
-
-// The curves of one head for some pairs, as one path for each step of weight, lightest first.
-function bundle(view, head, pairs, { style, shift = 0, least = LEAST }) {
-  const { column, drawn, rowHeight } = view;
-  const start = column + 4;
-  const end = drawn - column - 4;
-  const middle = ((start + end) / 2).toFixed(1);
-  const curves = Array.from({ length: BUCKETS }, () => []);
-  for (const [row, key] of pairs) {
-    const weight = weightAt(view, head, row, key);
-    if (weight < least) continue;
-    const y = ((row + 0.5) * rowHeight + shift).toFixed(1);
-    const z = ((key + 0.5) * rowHeight + shift).toFixed(1);
-    const step = Math.min(BUCKETS - 1, Math.floor(weight * BUCKETS));
-    curves[step].push(`M${start} ${y}C${middle} ${y} ${middle} ${z} ${end} ${z}`);
-  }
-  const colour = headColour(view, head);
-  return curves.flatMap((parts, step) => parts.length === 0 ? [] : [makeSvg("path", {
-    d: parts.join(""), stroke: colour, "stroke-dasharray": headDash(view, head),
-    ...style((step + 0.5) / BUCKETS),
-  })]);
 }
 
 function markTokens(view, row, pairs, heads) {

@@ -52,5 +52,5 @@ def lines(
         "query": int(query),
         "sameTokens": bool(same_tokens),
     }
-    mount = register("lines", html=_HTML)
+    mount = register("lines", _HTML, "curves")
     mount(key=key, data=pack(texts, weights=steps), on_pick_change=when(key, "pick", on_query))

@@ -1,5 +1,6 @@
 // The four steps from q·k to weights: a formula, four small maps and one row in numbers, tied
-// together by the numbers 1 to 4. The maps stand in one SVG, so that they can be exported.
+// together by the numbers 1 to 4. The maps stand in one SVG, so that they can be exported. The
+// table is built by numbers.js, which stands in front of this file.
 
 const SMALLEST_CELL = 10; // below this many pixels a map is one image instead of rectangles
 const GAP = 26; // between two maps, where the arrow stands
@@ -84,12 +85,6 @@ function scaledProduct(words, dot, symbol) {
   return [fraction];
 }
 
-function subscript(text) {
-  const element = make("sub");
-  element.append(make("i", "", text));
-  return element;
-}
-
 // --- the maps -----------------------------------------------------------------------------------
 
 function layOut(view) {
@@ -111,7 +106,7 @@ function layOut(view) {
   svg.setAttribute("height", height);
   svg.dataset.export = `-12 -8 ${view.width + 24} ${height + 20}`;
   svg.setAttribute("aria-label",
-    `Four maps, ${nQuery} tokens that look by ${nKey} looked at: q · k; ${view.words.caption}; ` +
+    `The four stages${view.of}, ${nQuery} tokens that look by ${nKey} looked at: q · k; ${view.words.caption}; ` +
     `mask, ${view.maskWords}; softmax. The chosen row is framed, its numbers stand in the table below.`);
   view.frames = view.stages.map(() => makeSvg("rect", { class: "frame" }));
   svg.replaceChildren(...view.stages.map((stage, at) => {
@@ -242,79 +237,11 @@ function drawRow(view) {
   view.frames.forEach((frame, at) => {
     let end = nKey; // from the third stage on, the frame ends with the last token that is seen
     while (at >= 2 && end > 1 && view.isMasked(row, end - 1)) end--;
-    for (const [name, value] of Object.entries({
+    setAll(frame, {
       x: 0, y: top + row * cell - 1, width: Math.max(4, end * cell), height: Math.max(4, cell + 1),
-    })) frame.setAttribute(name, value);
+    });
   });
   view.scope.find(".numbers").replaceChildren(buildTable(view));
-}
-
-// As many keys as fit: all that are seen, else the heaviest in their order, and one masked one,
-// so that the table shows what a mask does.
-function keysInTable({ row, nKey, weights, isMasked, width, unit }) {
-  const all = Array.from({ length: nKey }, (_, key) => key);
-  const seen = all.filter((key) => !isMasked(row, key));
-  const masked = all.filter((key) => isMasked(row, key)).slice(0, 1);
-  const room = Math.max(5, Math.min(12, Math.floor((width - 84 * unit) / (54 * unit)))) - masked.length;
-  const weight = (key) => weights.values[row * nKey + key];
-  const heaviest = seen.length <= room ? seen
-    : [...seen].sort((a, b) => weight(b) - weight(a)).slice(0, room).sort((a, b) => a - b);
-  return { keys: [...heaviest, ...masked].sort((a, b) => a - b), left: seen.length - heaviest.length, room };
-}
-
-function buildTable(view) {
-  const { keys, left, room } = keysInTable(view);
-  const caption = make("caption", "", "The row of ");
-  caption.append(make("b", "token", view.queryLabels[view.row]),
-    left ? ` in numbers: its ${room} largest weights` : " in numbers");
-  const header = make("tr");
-  header.append(columnHead("stage", "stage"), ...keys.map((key) => {
-    const head = columnHead(view.isMasked(view.row, key) ? "token masked" : "token", view.keyLabels[key]);
-    head.title = `${view.keyLabels[key]}, position ${key}`;
-    return head;
-  }));
-  const head = make("thead");
-  head.append(header);
-  const body = make("tbody");
-  body.append(...view.stages.map((stage, at) => tableRow(view, stage, at, keys)));
-  const table = make("table");
-  table.append(caption, head, body);
-  return table;
-}
-
-function columnHead(className, text) {
-  const head = make("th", className, text);
-  head.scope = "col";
-  return head;
-}
-
-function tableRow(view, stage, at, keys) {
-  const values = keys.map((key) => stage.value(view.row, key));
-  const digits = at === 3 ? 2 : decimals(values, at === 0 ? 1 : 2);
-  const row = make("tr");
-  const head = make("th", "stage");
-  head.scope = "row";
-  head.append(make("span", "number", at + 1), ...htmlName(stage.name));
-  row.append(head, ...values.map((value) => {
-    if (value === null) return make("td", "masked", stage.instead);
-    const cell = make("td", "", value.toFixed(digits).replace("-", "−"));
-    cell.style.background = stage.colour(value);
-    cell.style.color = inkOn(stage.colour(value));
-    return cell;
-  }));
-  return row;
-}
-
-// Decimals that fit a narrow column and still tell small scores apart.
-function decimals(values, usual) {
-  const largest = Math.max(...values.map((value) => Math.abs(value ?? 0)));
-  return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest < 1 ? 2 : usual;
-}
-
-function htmlName(name) {
-  if (name === "q · k") return [make("i", "", name)];
-  if (!name.startsWith("÷ √dk")) return [name];
-  return ["÷ √", make("i", "", "d"), subscript("k"), name.slice("÷ √dk".length)];
 }
 
 // --- events -------------------------------------------------------------------------------------

@@ -76,12 +76,15 @@ def stages(
     d_k: int,
     scale: float,
     on_query: Callable[[int], None],
+    layer: int | None = None,
+    head: int | None = None,
 ) -> None:
     """The four steps of one head: q·k → scale (and position bias) → mask → softmax.
 
     raw_scores: q·k, scores: what enters the softmax before the mask, mask: True = may attend,
     weights: the softmax, each (n_query, n_key).   query: the chosen row.   scale: the factor that
-    was applied to q·k.   on_query: called with the row that a person chose.
+    was applied to q·k.   on_query: called with the row that a person chose.   layer, head: where
+    the numbers come from, for the picture's name in a screen reader.
     The three maps of scores share one colour scale, so that scaling is seen as paling.
     """
     raw, scores = np.asarray(raw_scores, np.float32), np.asarray(scores, np.float32)
@@ -92,6 +95,7 @@ def stages(
         "queryLabels": [visible(label) for label in query_labels],
         "keyLabels": [visible(label) for label in key_labels],
         "query": int(query),
+        "of": "" if head is None else f" of layer {layer}, head {head}",
         "scale": float(scale),
         "biased": biased,
         "limit": _largest(raw, scores[mask]),
@@ -103,7 +107,7 @@ def stages(
         arrays["scores"] = scores
     if not mask.all():
         arrays["mask"] = mask.astype(np.uint8)
-    mount = register("stages", html=_HTML)
+    mount = register("stages", _HTML, "numbers")
     mount(key=key, data=pack(texts, **arrays), on_pick_change=when(key, "pick", on_query))
 
 
