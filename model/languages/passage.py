@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from model.tokenizer import text_of
+from model.tokenizer import JOIN, text_of
 
 Triple = tuple[str, str, str]
 
@@ -97,7 +97,10 @@ class Draft:
         self.truths.append(Truth(role, row, tuple(right), tuple(wrong), answer, rival))
 
     def passage(self, n_pieces: int | None = None) -> Passage:
-        """The finished passage, cut after n_pieces; a truth whose answer is cut off goes with it."""
+        """What is written, cut after n_pieces; a truth whose answer is cut off goes with it."""
         n_pieces = len(self.pieces) if n_pieces is None else n_pieces
+        pieces = self.pieces[:n_pieces]
+        if pieces and pieces[-1] == JOIN:
+            pieces[-1] = "\n"  # nothing stands after the cut that it could join
         truths = (t for t in self.truths if t.row + (t.answer is not None) <= n_pieces)
-        return Passage(tuple(self.pieces[:n_pieces]), tuple(truths), frozenset(self.triples))
+        return Passage(tuple(pieces), tuple(truths), frozenset(self.triples))
