@@ -214,7 +214,7 @@ function fitter(font, most) {
     return { shown, width: pen.measureText(shown).width };
   };
   const known = new Map();
-  return (text) => known.get(text) ?? known.setAll(text, fit(text)).get(text);
+  return (text) => known.get(text) ?? known.set(text, fit(text)).get(text);
 }
 
 // Bring the chosen row into sight when it is out of it, and only then.
