@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 
 from model.errors import HeadlightError
-from model.languages import people, things  # noqa: F401  (their sentences register themselves)
+from model.languages import people, reflexives, things  # noqa: F401  (they register sentences)
 from model.languages.lexicon import vocabulary
 from model.languages.narrator import Narrator
 from model.languages.pairs import minimal_pairs

@@ -101,7 +101,7 @@ NOUNS = [
     *_nouns("vehicle", "car train boat bus/buses bicycle ship"),
     *_nouns("plant", "tree flower bush/bushes"),
     *_nouns("place", "house garden school park bridge tower village station forest street river"),
-    *_nouns("place", "shop church/churches kitchen room"),
+    *_nouns("place", "shop store church/churches kitchen room"),
 ]
 PREDICATES = {
     kind: words.split()
@@ -119,16 +119,21 @@ PREDICATES = {
         "place": "quiet dark wide narrow beautiful crowded",
     }.items()
 }
-_FOR_ALL = "old small big white black little strange lovely good bad"
+_FOR_ALL = _words("old small big white black little strange lovely good bad")
 ADJECTIVES = {
-    kind: (_FOR_ALL + more).split()
-    for kind, more in dict.fromkeys(PREDICATES, " new red blue cheap long").items()
-    | {"animal": " quick lazy brown grey", "person": " poor young lazy quick"}.items()
-    | {
-        "place": " new grey long",
-        "plant": " red blue",
-        "food": " red cheap",
-        "drink": " cheap",
+    kind: _FOR_ALL + _words(more)
+    for kind, more in {
+        "animal": "quick lazy brown grey",
+        "person": "poor young lazy quick",
+        "food": "red cheap",
+        "drink": "red cheap",
+        "metal": "new cheap long",
+        "paper": "new blue long",
+        "container": "new red blue cheap",
+        "furniture": "new red blue cheap",
+        "vehicle": "new red blue grey",
+        "plant": "red blue young",
+        "place": "new grey long",
     }.items()
 }
 DOES = {
@@ -204,9 +209,9 @@ GROUPS = {kind: [noun for noun in NOUNS if noun.kind == kind] for kind in PREDIC
         "lock": "cabinet box door drawer suitcase house",
         "case": "suitcase box bag drawer cabinet basket cup",
         "crossing": "street river bridge park garden forest",
-        "room": "house school church shop kitchen room station",
+        "room": "house school church shop store kitchen room station",
         "outdoors": "garden park forest village street",
-        "inside": "house garden school park village station forest shop church kitchen room",
+        "inside": "house garden school park village station forest shop store church kitchen room",
     }.items()
 }
 # How one thing stands to another: preposition and group, by the kind of the first.

@@ -1,6 +1,6 @@
 """The narrator: writes noun phrases, names, pronouns and verbs, and records what is true of each.
 
-The kinds of sentences (model.languages.things and .people) are built from these phrases.
+The kinds of sentences (things, people, reflexives) are built from these phrases.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from model.tokenizer import CLOSE_QUOTE, JOIN, OPEN_QUOTE
 SUBJECT_PRONOUN = {"f": "she", "m": "he"}
 OBJECT_PRONOUN = {"f": "her", "m": "him"}
 REFLEXIVE = {"f": "herself", "m": "himself"}
-_DETERMINERS = (("a", "a", "this", "every"), ("some", "two", "three", "these", "many"))
+_DETERMINERS = (("a", "a", "a", "this"), ("some", "two", "three", "these", "many"))
 _OTHER = {"f": "m", "m": "f"}
 # In a few passages the white space around the end of a sentence is unusual: before, after.
 _UNUSUAL = (((" ",), ()), ((), ("\n",)), ((), ("\n", "\t")), ((), (" ", " ")), ((), (JOIN,)))
@@ -48,7 +48,8 @@ class Narrator(Draft):
         genders = rng.choice(("fm", "mf", "fm", "mf", "fm", "mf", "f", "m"))
         self.cast = [new_person(rng, gender) for gender in genders]
         self.things = [new_thing(rng), new_thing(rng, "animal", "person", "container", "metal")]
-        self.scene = new_thing(rng, "inside")
+        self.scene = rng.choice(lex.GROUPS["inside"])
+        self._met: dict[tuple[str, bool], Thing] = {}
         self._last: dict[str, Person | Thing] = {}  # whom "she" and "he" would mean now
 
     def odds(self, share: float) -> bool:
@@ -62,6 +63,17 @@ class Narrator(Draft):
     def rivals_of(self, person: Person) -> list[int]:
         """Where the names of the others stand."""
         return [row for one in self.cast if one is not person for row in one.rows]
+
+    def thing(self, *groups: str, unlike: lex.Noun | None = None) -> Thing:
+        """Something of one of these kinds or groups, or of any: new, or met in the story before."""
+        while True:
+            thing = new_thing(self.rng, *groups)
+            if thing.noun is not unlike:
+                return self.same(thing)
+
+    def same(self, thing: Thing) -> Thing:
+        """The thing of the story with this noun and number ("the foxes" stay the same foxes)."""
+        return self._met.get((thing.noun.singular, thing.plural), thing)
 
     # What may be said in this split
 
@@ -91,8 +103,9 @@ class Narrator(Draft):
         """A phrase and what to say of it: of a thing of the story, or of a new one."""
         while True:
             known = not groups and self.odds(0.5)
-            thing = self.rng.choice(self.things) if known else new_thing(self.rng, *groups)
-            phrase = self.plan(thing, determiner)
+            thing = self.rng.choice(self.things) if known else self.thing(*groups)
+            every = determiner is None and not thing.plural and self.odds(0.04)
+            phrase = self.plan(thing, "every" if every else determiner)
             statement = self.statement(phrase)
             if statement:
                 return phrase, statement
@@ -102,7 +115,7 @@ class Narrator(Draft):
         fitting = [t for t in self.things if t.noun.kind in action.kinds and t is not doer]
         while True:
             known = fitting and self.odds(0.6)
-            thing = self.rng.choice(fitting) if known else new_thing(self.rng, *action.kinds)
+            thing = self.rng.choice(fitting) if known else self.thing(*action.kinds)
             phrase = self.plan(thing)
             alike = doer and doer.noun is thing.noun
             if not alike and self.free(phrase, action.verb.base):
@@ -124,10 +137,12 @@ class Narrator(Draft):
         if adjective:
             self.truth("adjective", row, (adjective_row,))
         thing.rows.append(row)
+        self._met.setdefault((thing.noun.singular, thing.plural), thing)
         if thing not in self.things:
             self.things = [*self.things[-3:], thing]
-        if thing.noun.gender and not thing.plural:
-            self._last[thing.noun.gender] = thing
+        if thing.noun.kind == "person" and not thing.plural:
+            # "The teacher" may be either, so neither pronoun is clear after it.
+            self._last |= dict.fromkeys(thing.noun.gender or "fm", thing)
         return row
 
     def name(self, person: Person) -> tuple[int, ...]:
@@ -227,7 +242,8 @@ class Narrator(Draft):
         if statement.place:
             preposition, group = statement.place
             self.write(preposition)
-            self.noun(self.plan(new_thing(self.rng, group), "the"))
+            unlike = phrase.thing.noun if phrase else None
+            self.noun(self.plan(self.thing(group, unlike=unlike), "the"))
         else:
             if self.odds(0.15):
                 self.write(self.rng.choice(("very", "not", "always", "too")))

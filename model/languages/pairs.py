@@ -10,7 +10,7 @@ from model.languages import lexicon as lex
 from model.languages.cast import Person, Phrase, Subject, Thing
 from model.languages.narrator import Narrator, subject_of
 from model.languages.passage import Passage
-from model.languages.people import and_self, thinks_self, who_self
+from model.languages.reflexives import and_self, thinks_self, who_self
 
 Pair = tuple[Passage, Passage]
 _AROUND = ("near", "behind", "beside")

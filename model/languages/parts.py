@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from model.languages import lexicon as lex
-from model.languages.cast import Person, Phrase, Statement, Subject, Thing, actions, new_thing
+from model.languages.cast import Person, Phrase, Statement, Subject, Thing, actions
 from model.languages.narrator import Narrator, subject_of
 
 Kind = Callable[[Narrator], None]
@@ -41,7 +41,7 @@ def modifiers(s: Narrator, phrase: Phrase, row: int, most: int = 2) -> list[int]
     for _ in range(number):
         preposition, group = s.rng.choice(lex.RELATIONS[thing.noun.kind])
         s.write(preposition)
-        thing = new_thing(s.rng, group)
+        thing = s.thing(group, unlike=phrase.thing.noun)
         between.append(s.noun(s.plan(thing)))
     return between
 
@@ -56,7 +56,7 @@ def relative(s: Narrator, phrase: Phrase, row: int, between: list[int]) -> bool:
         s.record(phrase, action.verb.base)
         between.append(s.object(verb_row, action.verb, s.object_of(action, phrase.thing)))
         return True
-    doer = Phrase(new_thing(s.rng, "person"))
+    doer = Phrase(s.thing("person", unlike=phrase.thing.noun))
     possible = [
         action
         for action in actions(doer.thing.noun, None, s.held_out)
@@ -155,16 +155,15 @@ def feels(s: Narrator, subject: Subject) -> None:
 
 def a_place(s: Narrator) -> Thing:
     """A place to be in or to go to: mostly where the story is set."""
-    place = s.scene if s.odds(0.7) else new_thing(s.rng, "inside")
-    place.plural = False
-    return place
+    noun = s.scene if s.odds(0.7) else s.rng.choice(lex.GROUPS["inside"])
+    return s.same(Thing(noun))
 
 
 def somewhere(s: Narrator, share: float) -> None:
     """Writes "in the garden" or "there" now and then."""
     if not s.odds(share):
         return
-    if s.scene.rows and s.odds(0.25):
+    if s.same(Thing(s.scene)).rows and s.odds(0.25):
         s.write("there")
         return
     s.write(s.rng.choice(("in", "in", "in", "near", "behind")))

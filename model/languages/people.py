@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from model.languages import lexicon as lex
-from model.languages.cast import Person, Phrase, Subject, Thing, new_thing
+from model.languages.cast import Person, Phrase, Subject, Thing
 from model.languages.narrator import OBJECT_PRONOUN, Narrator, subject_of
 from model.languages.parts import (
     a_place,
@@ -18,7 +18,6 @@ from model.languages.parts import (
     somebody,
     somewhere,
     two_names,
-    who_knows,
 )
 
 Pair = tuple[Person, Person]
@@ -40,8 +39,10 @@ def needs_two(kind: Callable[[Narrator, Pair], None]) -> Callable[[Narrator], No
 @sentence(4)
 def act(s: Narrator) -> None:
     """Then Mary Stone opens the old box and John waits."""
-    if s.odds(0.15):
-        s.write(s.rng.choice(("then", "yesterday" if s.past else "today")))
+    day = "yesterday" if s.past else "today"
+    dated = s.odds(0.15)
+    if dated:
+        s.write(s.rng.choice(("then", day)))
     person, subject = somebody(s)
     if s.odds(0.1):
         s.do(lex.GO, subject)
@@ -58,8 +59,8 @@ def act(s: Narrator) -> None:
             s.do(favourite(s, other), subject)
         else:
             feels(s, subject)
-    elif s.odds(0.08):
-        s.write("yesterday" if s.past else "today")
+    elif not dated and s.odds(0.1):
+        s.write(day)
     elif s.odds(0.06):
         s.write("and", "then")
         s.do(favourite(s, person), subject)
@@ -141,7 +142,7 @@ def question(s: Narrator) -> None:
 def shopping(s: Narrator) -> None:
     """John buys apples, pears and plums."""
     group = s.rng.choice(("food", "food", "metal", "paper"))
-    phrases = [Phrase(Thing(noun, plural=True), "") for noun in lex.GROUPS[group]]
+    phrases = [Phrase(s.same(Thing(noun, plural=True)), "") for noun in lex.GROUPS[group]]
     phrases = [phrase for phrase in phrases if s.free(phrase, lex.BUY.verb.base)]
     bought = s.rng.sample(phrases, min(len(phrases), s.rng.choice((2, 3, 3, 4))))
     if len(bought) < 2:
@@ -216,11 +217,8 @@ def belongs(s: Narrator) -> None:
 def both(s: Narrator, pair: Pair) -> None:
     """Mary and John laugh. They are happy."""
     subject = two_names(s, *pair)
-    if s.odds(0.35):
-        to_self(s, subject, None)
-    else:
-        s.do(s.rng.choice(lex.DOES["person"]), subject)
-        somewhere(s, 0.3)
+    s.do(s.rng.choice(lex.DOES["person"]), subject)
+    somewhere(s, 0.3)
     s.stop()
     if s.odds(0.5):
         row = s.write("they")
@@ -234,7 +232,7 @@ def both(s: Narrator, pair: Pair) -> None:
 def fetch(s: Narrator, pair: Pair) -> None:
     """John finds the key and brings it to Mary."""
     person, other = pair
-    found = s.object_of(lex.FIND)
+    found = s.object_of(lex.Action(lex.FIND.verb, lex.GIFTS))
     _, subject = somebody(s, person)
     s.object(s.do(lex.FIND.verb, subject, negative=0), lex.FIND.verb, found)
     s.write("and")
@@ -245,68 +243,3 @@ def fetch(s: Narrator, pair: Pair) -> None:
     else:
         s.name(other)
     s.stop()
-
-
-# Sentences that turn back on somebody
-
-
-@sentence(4.5)
-def turns_back(s: Narrator) -> None:
-    """One of the ways below."""
-    if s.odds(0.2):
-        animal_itself(s)
-    elif len(s.cast) < 2 or s.odds(0.2):
-        person, subject = somebody(s)
-        to_self(s, subject, person)
-    else:
-        first, second = s.rng.sample(s.cast, 2)
-        s.rng.choice((thinks_self, thinks_self, who_self, and_self))(s, (first, second))
-    s.stop()
-
-
-def to_self(s: Narrator, subject: Subject, who: Person | Thing | None) -> None:
-    """Writes "hurts herself" or "looks at herself"."""
-    verb, link = s.rng.choice(lex.REFLEXIVES)
-    s.do(verb, subject)
-    if link:
-        s.write(link)
-    s.reflexive(subject, who)
-
-
-def animal_itself(s: Narrator) -> None:
-    """The cat near the dogs washes itself."""
-    phrase = None
-    while not phrase or not s.free(phrase, lex.WASH.base):
-        phrase = s.plan(new_thing(s.rng, "animal", "animal", "person"), "the")
-        nameless = phrase.thing.noun.kind == "person" and not phrase.thing.noun.gender
-        phrase.thing.plural |= nameless
-    row = s.noun(phrase)
-    subject = subject_of(phrase, row, modifiers(s, phrase, row, most=1))
-    s.record(phrase, lex.WASH.base)
-    s.do(lex.WASH, subject, negative=0)
-    s.reflexive(subject, phrase.thing)
-
-
-def who_self(s: Narrator, pair: Pair) -> None:
-    """Mary, who knows John, enjoys herself."""
-    person, other = pair
-    rows = s.name(person)
-    to_self(s, Subject(rows, False, who_knows(s, rows, other)), person)
-
-
-def and_self(s: Narrator, pair: Pair) -> None:
-    """Mary helps John and enjoys herself."""
-    person, other = pair
-    subject = Subject(s.name(person), False)
-    rivals = s.object_name(s.do(s.rng.choice(lex.MEETS), subject, negative=0), other)
-    s.write("and")
-    to_self(s, subject._replace(rivals=rivals), person)
-
-
-def thinks_self(s: Narrator, pair: Pair) -> None:
-    """John thinks that Mary enjoys herself."""
-    person, other = pair
-    rivals = s.name(other)
-    s.do(s.rng.choice((lex.SAY, lex.THINK)), Subject(rivals, False), negative=0)
-    s.write("that")
-    to_self(s, Subject(s.name(person), False, rivals), person)

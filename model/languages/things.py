@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.languages import lexicon as lex
-from model.languages.cast import Phrase, Subject, Thing, actions, new_thing
+from model.languages.cast import Phrase, Subject, Thing, actions
 from model.languages.narrator import Narrator, subject_of
 from model.languages.parts import (
     a_place,
@@ -37,11 +37,13 @@ def fronted(s: Narrator) -> None:
         s.do(favourite(s, person), Subject(subject.rows, False, (*rivals, *subject.rivals)))
         s.stop()
         return
-    phrase, statement = s.topic(determiner="the")
+    statement = None
+    while not statement or statement.place:  # it stands somewhere already
+        phrase, statement = s.topic(determiner="the")
     around = [place for place in lex.RELATIONS[phrase.thing.noun.kind] if place[0] in lex.FRONTED]
     preposition, group = s.rng.choice(around)
     s.write(preposition)
-    rivals = [s.noun(s.plan(new_thing(s.rng, group)))]
+    rivals = [s.noun(s.plan(s.thing(group, unlike=phrase.thing.noun)))]
     row = s.noun(phrase)
     rivals += modifiers(s, phrase, row, most=1)
     s.state(statement, subject_of(phrase, row, rivals), phrase)
@@ -55,7 +57,7 @@ def bare(s: Narrator) -> None:
     statement = None
     while not statement:
         noun = s.rng.choice(lex.GROUPS[s.rng.choice(lex.BARE)])
-        phrase = Phrase(Thing(noun, plural=True), determiner="")
+        phrase = Phrase(s.same(Thing(noun, plural=True)), determiner="")
         statement = s.statement(phrase)
     row = s.noun(phrase)
     rivals = modifiers(s, phrase, row, most=1)
@@ -69,7 +71,7 @@ def encounter(s: Narrator) -> None:
     """The dogs near the house chase the cat."""
     possible = None
     while not possible:
-        phrase = s.plan(new_thing(s.rng, "animal", "person"))
+        phrase = s.plan(s.thing("animal", "person"))
         possible = actions(phrase.thing.noun, phrase.adjective, s.held_out)
     row = s.noun(phrase)
     rivals = modifiers(s, phrase, row)
@@ -83,7 +85,7 @@ def encounter(s: Narrator) -> None:
 @sentence(0.8)
 def there_is(s: Narrator) -> None:
     """There are two keys on the table."""
-    thing = new_thing(s.rng)
+    thing = s.thing()
     preposition, group = s.rng.choice(
         [place for place in lex.RELATIONS[thing.noun.kind] if place[0] in lex.FRONTED]
     )
@@ -92,7 +94,7 @@ def there_is(s: Narrator) -> None:
     many = ("some", "two", "three", "many")
     s.noun(s.plan(thing, s.rng.choice(many) if thing.plural else "a"))
     s.write(preposition)
-    rival = s.noun(s.plan(new_thing(s.rng, group), "the"))
+    rival = s.noun(s.plan(s.thing(group, unlike=thing.noun), "the"))
     s.stop()
     go_on(s, thing, [rival], 0.6)
 
@@ -113,11 +115,11 @@ def jumps(s: Narrator) -> None:
     jump = next(verb for verb in lex.DOES["animal"] if verb.base == "jump")
     phrase = None
     while not phrase or not s.free(phrase, jump.base):
-        phrase = s.plan(new_thing(s.rng, "animal"))
+        phrase = s.plan(s.thing("animal"))
     s.record(phrase, jump.base)
     s.do(jump, subject_of(phrase, s.noun(phrase)))
     s.write("over")
-    s.noun(s.plan(new_thing(s.rng, "animal", "container", "plant")))
+    s.noun(s.plan(s.thing("animal", "container", "plant", unlike=phrase.thing.noun)))
     s.stop()
 
 
@@ -180,7 +182,8 @@ def _free_pair(s: Narrator, group: str, other_group: str, verb: str) -> tuple[Ph
         for of in (group, other_group)
     )
     # One of each, mostly: the rivalry of "it" is what these sentences are about.
-    return Phrase(Thing(first, s.odds(0.25))), Phrase(Thing(second, s.odds(0.25)))
+    one, other = Thing(first, s.odds(0.25)), Thing(second, s.odds(0.25))
+    return Phrase(s.same(one)), Phrase(s.same(other))
 
 
 def _words(s: Narrator, *kinds: str) -> tuple[str, ...]:
