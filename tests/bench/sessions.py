@@ -60,6 +60,7 @@ class Student:
         self.times: list[float] = []
         self.errors = 0
         self.grid = ""  # the identity that Streamlit gave to the grid of heads
+        self.link = ""  # what the address bar would show
 
     async def attend(self, rounds: int) -> None:
         """Open the page and choose a head `rounds` times, not in step with the others."""
@@ -67,22 +68,23 @@ class Student:
             await self.rerun(socket, None)
             await asyncio.sleep(self.random.uniform(0, PACE))
             for _ in range(rounds):
+                layer, head = self.random.randrange(LAYERS), self.random.randrange(HEADS)
                 start = perf_counter()
-                await self.rerun(socket, self.choice())
+                await self.rerun(socket, [layer, head])
                 self.times.append(1000 * (perf_counter() - start))
+                self.errors += f"layer={layer}&head={head}" not in self.link
                 await asyncio.sleep(max(0, PACE - (perf_counter() - start)))
-
-    def choice(self) -> list[int]:
-        return [self.random.randrange(LAYERS), self.random.randrange(HEADS)]
 
     async def rerun(self, socket: websockets.ClientConnection, head: list[int] | None) -> None:
         """Ask for a run of the script, as the browser does, and read all that it sends."""
         message = BackMsg()
         message.rerun_script.query_string = ""
         if head is not None:
-            value = message.rerun_script.widget_states.widgets.add()
-            value.id = f"$$STREAMLIT_INTERNAL_KEY_{self.grid}__events"
-            value.json_trigger_value = json.dumps([{"event": "head", "value": head}])
+            widgets = message.rerun_script.widget_states.widgets
+            widgets.add(id=self.grid, json_value="{}")
+            event = json.dumps([{"event": "head", "value": head}])
+            trigger = f"$$STREAMLIT_INTERNAL_KEY_{self.grid}__events"
+            widgets.add(id=trigger, json_trigger_value=event)
         await socket.send(message.SerializeToString())
         async for payload in socket:
             answer = ForwardMsg.FromString(payload)
@@ -94,12 +96,14 @@ class Student:
                 return
 
     def read(self, answer: ForwardMsg) -> None:
-        """Notice the grid, and whatever went wrong."""
+        """Notice the grid, the address, and whatever went wrong."""
         element = answer.delta.new_element
         if element.WhichOneof("type") == "exception":
             self.errors += 1
         if element.bidi_component.component_name.endswith("headlight_grid"):
             self.grid = element.bidi_component.id
+        if answer.WhichOneof("type") == "page_info_changed":
+            self.link = answer.page_info_changed.query_string
 
 
 def resident_megabytes(server: Server) -> float:
