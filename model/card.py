@@ -1,0 +1,145 @@
+"""The card of a trained model: what it is, how it was made, what it can do and what that means.
+
+Written by the program that trains, from the same numbers as heads.json, so the two cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from model.evaluate import best_head
+from model.roles import MIN_PAIRS_HELD, MIN_SCORE, MIN_TIMES_CHANCE, ROLES, from_json
+
+if TYPE_CHECKING:
+    from model.recipe import Recipe
+
+ACCURACIES = {
+    "agreement": "is or are: p(right form) > p(other number), other nouns in the way",
+    "reflexive": "himself or herself: p(right one) > p(its rival)",
+    "induction": "random pieces said again: the likeliest next piece is right",
+}
+
+TEMPLATE = """\
+# {name}
+
+A decoder-only Transformer (GPT-like): {c.n_layers} layers of {c.n_heads} heads, d_model
+{c.d_model}, d_k {c.d_k}, d_ff {c.d_ff}, {c.positions} positions, {c.norm}-norm, a context of
+{c.n_ctx} tokens, {c.vocab_size:,} pieces, {training[n_parameters]:,} parameters in 16 bits.
+Licence: the project's.
+
+It was trained by `model/train.py` to predict the next piece of texts that
+`model/languages/{recipe.language}.py` generates; there is no data set. {training[steps]:,} steps of
+{recipe.batch_size} texts of {c.n_ctx} tokens, {millions:.1f} million tokens in all.
+{recipe.repeats:.0%} of the texts are random pieces said twice, which teach induction;
+{recipe.fallback:.0%} of the pieces in them are letters, digits, signs and bytes, so that none is
+left untrained. AdamW, learning rate {recipe.learning_rate:g} after {recipe.warm_up} steps of
+warm-up, then a cosine down to {recipe.final_rate:.0%}; weight decay {recipe.weight_decay:g},
+gradients clipped at {recipe.clip:g}. Seed {training[seed]}. {training[cpu_minutes]:.0f}
+CPU-minutes on one thread.
+
+## What it can do
+
+Measured with the weights of the file, on text that the generator keeps for testing: no noun,
+adjective and verb stand together in it that stood together in training.
+
+{accuracies}
+
+Loss, in nats a piece: {losses}.
+
+A piece that training never showed becomes a sink, at which everything looks. Here a word draws
+{sinks[words]:.3f} of the weight of a later row (two or more tokens on, in the head where that is
+most), a piece that spells out unknown words {sinks[fallback]:.3f}; the largest of those is
+{sinks[worst]:.3f} (`{sinks[worst_piece]}`), {sinks_ratio:.2f} times a word's.
+
+## What its heads do
+
+A score is the mean weight that a head puts on the right token; chance is the score of a head that
+spreads its weight evenly. A head is named by its best role if the score is at least {min_score}
+and {min_times:.0f} × chance. Where who plays the part is a matter of meaning, the right candidate
+must also get more weight than the wrong one in both members of at least {min_pairs:.0%} of the
+minimal pairs: two texts that differ only in who plays it. This is the best head of each role:
+
+{roles}
+
+and these are the names:
+
+{names}
+
+## Limits
+
+- A name says where a head looks, not what the model makes of it. That a head finds the subject does
+  not prove that the verb is chosen through this head; switching the head off may tell.
+- A head can play several parts. It is named by the best; `heads.json` has all its scores. A head
+  without a name is not idle: none of the roles tested here explains where it looks.
+- The scores hold for text of the generated language. What the model knows is that program's grammar
+  and its few hundred words, not English, and nothing about the world.
+- Another seed gives other heads the same roles: find a head by its score, never by its number.
+
+## Making it again
+
+    python -m model.train {name} --seed {training[seed]}
+
+That program writes this card, from `heads.json`; `tests/test_writer.py` computes the scores again.
+"""
+
+
+def card(recipe: Recipe, heads: Mapping) -> str:
+    """CARD.md as text. heads: what stands in heads.json."""
+    sinks = heads["sinks"]
+    return TEMPLATE.format(
+        name=recipe.name,
+        recipe=recipe,
+        c=recipe.config,
+        training=heads["training"],
+        millions=heads["training"]["steps"] * recipe.batch_size * recipe.config.n_ctx / 1e6,
+        accuracies=_accuracy_table(heads["accuracies"]),
+        losses=", ".join(f"{nats:.3f} on {name}" for name, nats in heads["losses"].items()),
+        sinks=sinks,
+        sinks_ratio=sinks["worst"] / sinks["words"],
+        min_score=MIN_SCORE,
+        min_times=MIN_TIMES_CHANCE,
+        min_pairs=MIN_PAIRS_HELD,
+        roles=_role_table(heads["heads"]),
+        names=_name_table(heads["heads"]),
+    )
+
+
+def _accuracy_table(accuracies: Mapping) -> str:
+    rows = [
+        (name, ACCURACIES[name], f"{a['value']:.4f}", f"{a['chance']:.4f}", f"{a['n_cases']:,}")
+        for name, a in accuracies.items()
+    ]
+    return _table(("", "what is counted", "accuracy", "chance", "cases"), rows)
+
+
+def _role_table(heads: list) -> str:
+    """The best head of every role."""
+    scored = from_json(heads)
+    rows = []
+    for role in ROLES.values():
+        best = best_head(scored, role.name)
+        if best is None:
+            continue
+        s = scored[best].scores[role.name]
+        pairs = "" if s.pairs_held is None else f"{s.pairs_held:.0%} of {s.n_pairs}"
+        numbers = (f"{s.score:.4f}", f"{s.chance:.4f}", f"{s.n_cases:,}", pairs)
+        rows.append((role.name, role.finds, f"L{best.layer} H{best.head}", *numbers))
+    return _table(("role", "a head with it", "best", "score", "chance", "cases", "pairs"), rows)
+
+
+def _name_table(heads: list) -> str:
+    """Every head's name, a row a layer."""
+    layers: dict[int, list[str]] = {}
+    for h in heads:
+        name = h["name"]
+        text = f"{name} {h['scores'][name]['score']:.2f}" if name else "unnamed"
+        layers.setdefault(h["layer"], []).append(text)
+    n_heads = max(map(len, layers.values()))
+    rows = [(f"L{layer}", *names) for layer, names in layers.items()]
+    return _table(("", *(f"H{head}" for head in range(n_heads))), rows)
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
