@@ -108,8 +108,7 @@ class RoleScore:
 
 @dataclass(frozen=True)
 class HeadRole:
-    """What a head is for: the name it earned, or None, and its score in every role that was
-    tested."""
+    """What a head is for: the name it earned, or None, and its score in every tested role."""
 
     name: str | None
     scores: Mapping[str, RoleScore]
@@ -121,14 +120,17 @@ class HeadRole:
 
     @property
     def score(self) -> float | None:
+        """Its mean weight on the right tokens."""
         return None if self.best is None else self.best.score
 
     @property
     def chance(self) -> float | None:
+        """What an even spread would score."""
         return None if self.best is None else self.best.chance
 
     @property
     def n_cases(self) -> int:
+        """How many cases the score is taken from; 0 without a name."""
         return 0 if self.best is None else self.best.n_cases
 
 
@@ -151,35 +153,44 @@ def score_heads(
     weights_of: a passage → each head's weights, (n, n), row 0 the start token.
     passages: held-out texts with their truths. pairs: for each role of meaning its minimal pairs.
     """
-    right: dict[str, np.ndarray] = {}  # role → weight on the right columns, summed: (heads,)
-    chance: dict[str, float] = {}
-    count: dict[str, int] = {}
+    tallies: dict[str, _Tally] = {}
     refs: list[HeadRef] = []
     for passage in passages:
         by_head = weights_of(passage)
         refs = list(by_head)
         weights = np.stack([by_head[ref] for ref in refs])  # (heads, n, n)
         for case in cases_of(passage):
-            found = weights[:, case.row, list(case.right)].sum(axis=-1)  # (heads,)
-            right[case.role] = right.get(case.role, 0.0) + found
-            # A decoder's row r sees the columns 0 to r.
-            chance[case.role] = chance.get(case.role, 0.0) + len(case.right) / (case.row + 1)
-            count[case.role] = count.get(case.role, 0) + 1
+            tallies.setdefault(case.role, _Tally()).add(weights, case)
     held = {role: _pairs_held(weights_of, role, of_role) for role, of_role in pairs.items()}
     return {
         ref: {
             role: RoleScore(
-                score=float(right[role][head] / count[role]),
-                chance=chance[role] / count[role],
-                n_cases=count[role],
+                score=float(tallies[role].right[head] / tallies[role].n),
+                chance=tallies[role].chance / tallies[role].n,
+                n_cases=tallies[role].n,
                 pairs_held=held[role][ref] if role in held else None,
                 n_pairs=len(pairs.get(role, ())),
             )
             for role in ROLES
-            if role in count
+            if role in tallies
         }
         for head, ref in enumerate(refs)
     }
+
+
+@dataclass
+class _Tally:
+    """Sums over the cases of one role."""
+
+    right: np.ndarray | float = 0.0  # the weight on the right columns: (heads,)
+    chance: float = 0.0
+    n: int = 0
+
+    def add(self, weights: np.ndarray, case: Case) -> None:
+        """weights: (heads, n, n)."""
+        self.right = self.right + weights[:, case.row, list(case.right)].sum(axis=-1)
+        self.chance += len(case.right) / (case.row + 1)  # a decoder's row r sees columns 0 to r
+        self.n += 1
 
 
 def cases_of(passage: Passage) -> Iterator[Case]:
