@@ -159,6 +159,7 @@ function layOut(view) {
   view.drawn = scroller.clientWidth; // less than the width where there is a scroll bar
   view.column = Math.min(large ? 190 : 150, Math.round(view.drawn * 0.26));
   frame.style.setProperty("--column", `${view.column}px`);
+  scope.find(".columns").style.width = `${view.drawn}px`;
   svg.setAttribute("width", view.drawn);
   svg.setAttribute("height", view.height);
   placeTokens(view);
