@@ -121,6 +121,8 @@ def new_person(rng: random.Random, gender: str) -> Person:
 
 def new_thing(rng: random.Random, *groups: str) -> Thing:
     """Something of one of these kinds or groups, or of any."""
+    # Of any kind: now and then the kind is drawn first, so that small kinds are not rare.
+    groups = groups or (tuple(lex.PREDICATES) if rng.random() < 0.3 else ())
     noun = rng.choice(lex.GROUPS[rng.choice(groups)] if groups else lex.NOUNS)
     adjective = rng.choice(lex.ADJECTIVES[noun.kind]) if rng.random() < 0.45 else None
     return Thing(noun, rng.random() < 0.5, adjective)

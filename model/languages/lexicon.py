@@ -99,7 +99,7 @@ NOUNS = [
     *_nouns("container", "cabinet box/boxes basket drawer bag suitcase cup"),
     *_nouns("furniture", "table chair shelf/shelves bed mat lamp door clock"),
     *_nouns("vehicle", "car train boat bus/buses bicycle ship"),
-    *_nouns("plant", "tree flower bush/bushes"),
+    *_nouns("plant", "tree flower bush/bushes rose"),
     *_nouns("place", "house garden school park bridge tower village station forest street river"),
     *_nouns("place", "shop store church/churches kitchen room"),
 ]
@@ -250,8 +250,8 @@ PROFESSIONS = {
     "painter": "studio",
     "sailor": "harbour",
 }
-# Kinds whose plurals may begin a sentence on their own ("Cats sleep.").
-BARE = ("animal", "person", "plant")
+# Nouns whose plurals may begin a sentence on their own ("Cats sleep.").
+BARE = [noun for noun in NOUNS if noun.kind in ("animal", "person", "plant")]
 # Words of the grammar itself: with a capital and without, only with one, only without.
 EITHER_CASE = _words(
     "the a an this these every some two three many he she it they in near behind beside under on "
@@ -276,5 +276,5 @@ def vocabulary() -> list[str]:
     words += [form for verb in verbs for form in verb]
     words += [word for profession in PROFESSIONS.items() for word in profession]
     words += [*EITHER_CASE, *map(str.capitalize, EITHER_CASE), *CAPITAL_ONLY, *SMALL_ONLY]
-    words += [noun.plural.capitalize() for noun in NOUNS if noun.kind in BARE]
+    words += [noun.plural.capitalize() for noun in BARE]
     return list(dict.fromkeys(words))

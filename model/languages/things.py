@@ -51,13 +51,12 @@ def fronted(s: Narrator) -> None:
     go_on(s, phrase.thing, rivals)
 
 
-@sentence(1.2)
+@sentence(1.6)
 def bare(s: Narrator) -> None:
     """Cats near the river sleep."""
     statement = None
     while not statement:
-        noun = s.rng.choice(lex.GROUPS[s.rng.choice(lex.BARE)])
-        phrase = Phrase(s.same(Thing(noun, plural=True)), determiner="")
+        phrase = Phrase(s.same(Thing(s.rng.choice(lex.BARE), plural=True)), determiner="")
         statement = s.statement(phrase)
     row = s.noun(phrase)
     rivals = modifiers(s, phrase, row, most=1)
