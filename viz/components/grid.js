@@ -49,6 +49,7 @@ function buildCells(scope, grid, data, size) {
   grid.style.setProperty("--side", `${side}px`);
   grid.style.setProperty("--overhang", `${gap - 2}px`);
   grid.classList.toggle("tiny", tiny);
+  grid.classList.toggle("small", side < 76);
   grid.classList.toggle("large", large);
 
   const signature = JSON.stringify([data.names, tiny]);

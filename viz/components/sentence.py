@@ -13,8 +13,8 @@ _HTML = """
 <div class="sentence">
   <div class="field">
     <label class="unseen" for="text">Sentence</label>
-    <textarea id="text" rows="1" maxlength="100000" spellcheck="false" dir="auto"
-      autocomplete="off" placeholder="Type a sentence"></textarea>
+    <div class="paper"><textarea id="text" rows="1" maxlength="100000" spellcheck="false"
+      dir="auto" autocomplete="off" placeholder="Type a sentence"></textarea></div>
     <span class="hint" role="status"></span>
   </div>
   <div class="scroller"><div class="stage"><svg aria-hidden="true"></svg>
