@@ -10,9 +10,9 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from model.transformer import Stack, Transformer
 
-CALIBRATION_TOKENS = 96  # in one made-up text; a short n_ctx takes more texts
-CALIBRATION_ENTRIES = 6_144  # of k in one layer: narrow heads take more texts, up to MOST_TOKENS
-MOST_TOKENS = 384  # enough that a single head of width 1 is right to a few per cent
+CALIBRATION_TOKENS = 128  # in one made-up text; a short n_ctx takes more texts
+CALIBRATION_ENTRIES = 8_192  # of k in one layer: narrow heads take more texts, up to MOST_TOKENS
+MOST_TOKENS = 512  # enough that a single head of width 1 is right to a few per cent
 
 
 def unit_variance(net: Transformer, seed: int) -> None:
