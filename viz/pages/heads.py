@@ -341,6 +341,8 @@ def _stages(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
         query_labels=view.query_tokens,
         key_labels=view.key_tokens,
         query=query,
+        layer=view.ref.layer,
+        head=view.ref.head,
         d_k=attention.d_k,
         scale=attention.scale,
         on_query=_choose_row,
