@@ -178,6 +178,7 @@ def test_heads_have_the_widths_that_they_are_given():
 def test_the_scale_could_as_well_be_in_the_queries():
     """An unscaled model whose W_q is divided by √d_k = 2 is the scaled model."""
     scaled, unscaled = made(scaled=True), made(scaled=False)
+    unscaled.load_state_dict(scaled.state_dict())
     ids = torch.tensor([[3, 1, 4, 1, 5]])
     with torch.no_grad():
         assert not torch.allclose(scaled(ids), unscaled(ids), atol=1e-3)
