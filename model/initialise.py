@@ -55,8 +55,8 @@ def small_normal(net: Transformer, seed: int, std: float = 0.02) -> None:
 def _shrink_outputs(stack: Stack) -> None:
     """Scales what is added to the residual stream, so that the sum keeps its size with depth."""
     for block in stack.blocks:
-        for into_residual in block.outputs():
-            into_residual.weight.mul_((2 * len(stack.blocks)) ** -0.5)
+        for linear in block.into_residual():
+            linear.weight.mul_((2 * len(stack.blocks)) ** -0.5)
 
 
 def _draw_linear(net: nn.Module, generator: torch.Generator, std: float | None) -> None:

@@ -21,7 +21,7 @@ def full(query: Tensor, key: Tensor) -> Tensor:
     return (key >= 0) & (query >= 0)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # n² bytes each
 def build(predicate: Predicate, n_query: int, n_key: int) -> Tensor:
     """The mask of a predicate, shared by everything that has this predicate and these lengths.
 

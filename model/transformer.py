@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from model import initialise, masks
 from model.config import Config
+from model.errors import HeadlightError
 from model.positions import SCHEMES, Positions
 from model.recorder import watch_hidden, watched_attend
 
@@ -107,7 +108,7 @@ class Block(nn.Module):
             x = self._add(x, self.cross_norm, lambda y: self.cross(y, memory))
         return self._add(x, self.feed_forward_norm, self.feed_forward)
 
-    def outputs(self) -> list[nn.Linear]:
+    def into_residual(self) -> list[nn.Linear]:
         """The matrices whose results are added to the residual stream."""
         attentions = [self.attention] if self.cross is None else [self.attention, self.cross]
         return [*(attention.w_o for attention in attentions), self.feed_forward.w_out]
@@ -145,9 +146,10 @@ class Transformer(nn.Module):
     """From token ids to logits over the vocabulary, in any of the three architectures.
 
     A new one has queries and keys of unit variance (initialise.unit_variance), drawn from `seed`.
+    seed=None leaves every weight open, for whoever loads them from a file.
     """
 
-    def __init__(self, config: Config, seed: int = 0) -> None:
+    def __init__(self, config: Config, seed: int | None = 0) -> None:
         super().__init__()
         self.config = config
         self.embedding = Embedding(config.vocab_size, config.d_model)
@@ -155,14 +157,20 @@ class Transformer(nn.Module):
         self.unembedding = Linear(config.d_model, config.vocab_size, bias=False)
         if config.tied:
             self.unembedding.weight = self.embedding.weight
-        initialise.unit_variance(self, seed)
+        if seed is not None:
+            initialise.unit_variance(self, seed)
 
     def forward(self, ids: Tensor, target_ids: Tensor | None = None) -> Tensor:
         """ids: (batch, n) → logits (batch, n, vocab_size), row i of them about the token after i.
 
         An encoder-decoder reads `ids` with its encoder and `target_ids` with its decoder, and
-        returns the decoder's logits.
+        returns the decoder's logits. Raises HeadlightError if one of the two is missing.
         """
+        if (target_ids is not None) != (len(self.stacks) == 2):
+            raise HeadlightError(
+                f"the {self.config.architecture} reads {len(self.stacks)} sequence(s) of ids: "
+                "give target_ids to an encoder-decoder, and to no other"
+            )
         memory = None
         for stack in self.stacks.values():
             x = self.embedding(ids if memory is None else target_ids)  # (batch, n, d_model)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -24,13 +25,14 @@ from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
 SHIPPED = Path(__file__).resolve().parent.parent / "assets" / "models"
-TOKENIZER_OF_BLANK = "writer"
+DEFAULT = "writer"  # also lends "blank" its tokenizer
+WEIGHTS = "weights.safetensors"
 
 
 def names() -> tuple[str, ...]:
-    """The models that load now, without a network: the shipped ones, then "blank"."""
-    shipped = sorted(folder.parent.name for folder in SHIPPED.glob("*/config.json"))
-    return (*shipped, "blank")
+    """The models that load now, without a network: the writer, other shipped ones, then "blank"."""
+    shipped = {weights.parent.name for weights in SHIPPED.glob(f"*/{WEIGHTS}")}
+    return (*sorted(shipped, key=lambda name: (name != DEFAULT, name)), "blank")
 
 
 def load(name: str) -> LanguageModel:
@@ -53,7 +55,7 @@ def blank(config: Config | None = None, seed: int = 0) -> LanguageModel:
 
     It reads text with the writer's tokenizer, whose size replaces the configuration's vocab_size.
     """
-    tokenizer = Tokenizer.load(SHIPPED / TOKENIZER_OF_BLANK / "tokenizer.json")
+    tokenizer = Tokenizer.load(SHIPPED / DEFAULT / "tokenizer.json")
     config = replace(config or Config(), vocab_size=tokenizer.vocab_size)
     return LanguageModel("blank", Transformer(config, seed), tokenizer)
 
@@ -83,24 +85,34 @@ def config_from_json(text: str) -> Config:
 def _load_folder(folder: Path, name: str) -> LanguageModel:
     try:
         config = config_from_json((folder / "config.json").read_text(encoding="utf-8"))
-        weights = load_file(folder / "weights.safetensors")
+        weights = load_file(folder / WEIGHTS)
     except (OSError, UnicodeDecodeError, SafetensorError) as error:
         raise HeadlightError(
             f"The model folder {folder.name!r} is not whole ({error}): it needs config.json, "
             "weights.safetensors and tokenizer.json"
         ) from error
-    net = Transformer(config)
-    weights = {key: value.float() for key, value in weights.items()}
     if config.tied and "embedding.weight" in weights:  # stored once, used twice
         weights["unembedding.weight"] = weights["embedding.weight"]
-    _check_weights(folder.name, net, weights)
-    net.load_state_dict(weights)
+    _check_weights(folder.name, config, weights)
+    net = Transformer(config, seed=None)
+    net.load_state_dict({key: value.float() for key, value in weights.items()})
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
     return LanguageModel(name, net, tokenizer, read_roles(folder / "heads.json"))
 
 
-def _check_weights(name: str, net: Transformer, weights: Mapping[str, Tensor]) -> None:
-    expected = {key: tuple(value.shape) for key, value in net.state_dict().items()}
+def _check_weights(name: str, config: Config, weights: Mapping[str, Tensor]) -> None:
+    """Compares names and shapes before memory is taken: a configuration may ask for too much."""
+    if config.n_layers > len(weights):
+        raise HeadlightError(
+            f"The weights of {name!r} do not fit its config.json: of {config.n_layers} layers most "
+            f"are missing, there are {len(weights)} tensors"
+        )
+    try:
+        with torch.device("meta"):
+            shapes = Transformer(config, seed=None).state_dict()
+    except RuntimeError as error:  # widths whose product no machine can hold
+        raise HeadlightError(f"config.json of {name!r} asks for too much: {error}") from error
+    expected = {key: tuple(value.shape) for key, value in shapes.items()}
     found = {key: tuple(value.shape) for key, value in weights.items()}
     for key in sorted(expected.keys() | found.keys()):
         if found.get(key) != expected.get(key):

@@ -237,6 +237,6 @@ def test_small_normal_is_gpt_2s_recipe():
     drawn = [net.embedding.weight, stack.positions.table, stack.blocks[0].attention.w_q.weight]
     for weight in drawn:
         assert abs(weight.std().item() / 0.02 - 1) < 0.1
-    for into_residual in stack.blocks[1].outputs():
-        assert abs(into_residual.weight.std().item() * (2 * N_LAYERS) ** 0.5 / 0.02 - 1) < 0.1
-        assert (into_residual.bias == 0).all()
+    for linear in stack.blocks[1].into_residual():
+        assert abs(linear.weight.std().item() * (2 * N_LAYERS) ** 0.5 / 0.02 - 1) < 0.1
+        assert (linear.bias == 0).all()
