@@ -51,7 +51,11 @@ class Phrase(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What a verb agrees with, and the rival nouns or names that stand before the verb too."""
+    """What a verb agrees with, and the rival nouns that stand before the verb too.
+
+    A person's name has no rivals: its verb is singular whatever else stands there, so that nothing
+    has to be found.
+    """
 
     rows: Sequence[int]
     plural: bool

@@ -111,17 +111,17 @@ def somebody(s: Narrator, person: Person | None = None) -> tuple[Person, Subject
         return person, Subject(s.he_or_she(person), False)
     rows = s.name(person)
     other = s.other(person)
-    rivals = who_knows(s, rows, other) if other and s.odds(0.12) else ()
-    return person, Subject(rows, False, rivals)
+    if other and s.odds(0.12):
+        who_knows(s, rows, other)
+    return person, Subject(rows, False)
 
 
-def who_knows(s: Narrator, rows: Sequence[int], other: Person) -> tuple[int, ...]:
-    """Writes ", who knows John," after a name and returns the rows of the other name."""
+def who_knows(s: Narrator, rows: Sequence[int], other: Person) -> None:
+    """Writes ", who knows John," after a name."""
     s.mark(",")
     s.write("who")
-    rivals = s.object_name(s.do(s.rng.choice(lex.MEETS), Subject(rows, False), negative=0), other)
+    s.object_name(s.do(s.rng.choice(lex.MEETS), Subject(rows, False), negative=0), other)
     s.mark(",")
-    return rivals
 
 
 def two_names(s: Narrator, first: Person, second: Person) -> Subject:

@@ -57,22 +57,22 @@ def who_self(s: Narrator, pair: Pair) -> None:
     """Mary, who knows John, enjoys herself."""
     person, other = pair
     rows = s.name(person)
-    to_self(s, Subject(rows, False, who_knows(s, rows, other)), person)
+    who_knows(s, rows, other)
+    to_self(s, Subject(rows, False), person)
 
 
 def and_self(s: Narrator, pair: Pair) -> None:
     """Mary helps John and enjoys herself."""
     person, other = pair
     subject = Subject(s.name(person), False)
-    rivals = s.object_name(s.do(s.rng.choice(lex.MEETS), subject, negative=0), other)
+    s.object_name(s.do(s.rng.choice(lex.MEETS), subject, negative=0), other)
     s.write("and")
-    to_self(s, subject._replace(rivals=rivals), person)
+    to_self(s, subject, person)
 
 
 def thinks_self(s: Narrator, pair: Pair) -> None:
     """John thinks that Mary enjoys herself."""
     person, other = pair
-    rivals = s.name(other)
-    s.do(s.rng.choice((lex.SAY, lex.THINK)), Subject(rivals, False), negative=0)
+    s.do(s.rng.choice((lex.SAY, lex.THINK)), Subject(s.name(other), False), negative=0)
     s.write("that")
-    to_self(s, Subject(s.name(person), False, rivals), person)
+    to_self(s, Subject(s.name(person), False), person)

@@ -32,9 +32,9 @@ def fronted(s: Narrator) -> None:
     """Near the house the dogs sleep."""
     if s.odds(0.2):
         s.write("in")
-        rivals = [s.noun(Phrase(a_place(s)))]
+        s.noun(Phrase(a_place(s)))
         person, subject = somebody(s)
-        s.do(favourite(s, person), Subject(subject.rows, False, (*rivals, *subject.rivals)))
+        s.do(favourite(s, person), subject)
         s.stop()
         return
     statement = None
