@@ -5,14 +5,18 @@ Written by the program that trains, from the same numbers as heads.json, so the 
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from model.evaluate import best_head
 from model.roles import MIN_PAIRS_HELD, MIN_SCORE, MIN_TIMES_CHANCE, ROLES, from_json
+from model.transformer import Transformer, count_parameters
 
 if TYPE_CHECKING:
-    from model.recipe import Recipe
+    from model.config import Config
+
+WIDTH = 100
 
 ACCURACIES = {
     "agreement": "is or are: p(right form) > p(other number), other nouns in the way",
@@ -21,22 +25,21 @@ ACCURACIES = {
 }
 
 TEMPLATE = """\
-# {name}
+# {t[name]}
 
-A decoder-only Transformer (GPT-like): {c.n_layers} layers of {c.n_heads} heads, d_model
-{c.d_model}, d_k {c.d_k}, d_ff {c.d_ff}, {c.positions} positions, {c.norm}-norm, a context of
-{c.n_ctx} tokens, {c.vocab_size:,} pieces, {training[n_parameters]:,} parameters in 16 bits.
-Licence: the project's.
+A decoder-only Transformer (GPT-like): {c.n_layers} layers of {c.n_heads} heads,
+d_model {c.d_model}, d_k {c.d_k}, d_ff {c.d_ff}, {c.positions} positions, {c.norm}-norm, a context
+of {c.n_ctx} tokens, {c.vocab_size:,} pieces, {n_parameters:,} parameters in 16 bits. Licence: the
+project's.
 
-It was trained by `model/train.py` to predict the next piece of texts that
-`model/languages/{recipe.language}.py` generates; there is no data set. {training[steps]:,} steps of
-{recipe.batch_size} texts of {c.n_ctx} tokens, {millions:.1f} million tokens in all.
-{recipe.repeats:.0%} of the texts are random pieces said twice, which teach induction;
-{recipe.fallback:.0%} of the pieces in them are letters, digits, signs and bytes, so that none is
-left untrained. AdamW, learning rate {recipe.learning_rate:g} after {recipe.warm_up} steps of
-warm-up, then a cosine down to {recipe.final_rate:.0%}; weight decay {recipe.weight_decay:g},
-gradients clipped at {recipe.clip:g}. Seed {training[seed]}. {training[cpu_minutes]:.0f}
-CPU-minutes on one thread.
+`model/train.py` trained it to predict the next piece of texts that
+`model/languages/{t[language]}.py` generates; there is no data set. {t[steps]:,} steps of
+{t[batch_size]} texts of {c.n_ctx} tokens: {millions:.1f} million tokens. {t[repeats]:.0%} of the
+texts ({t[later_repeats]:.0%} after a third of the steps) are random pieces said again and again,
+which teach induction; {t[fallback]:.0%} of those pieces are letters, digits, signs and bytes, so
+that none is left untrained. AdamW, learning rate {t[learning_rate]:g} after {t[warm_up]} steps of
+warm-up, then a cosine down to {t[final_rate]:.0%}; weight decay {t[weight_decay]:g}, gradients
+clipped at {t[clip]:g}. Seed {t[seed]}. {t[cpu_minutes]:.0f} CPU-minutes on one thread.
 
 ## What it can do
 
@@ -78,21 +81,21 @@ and these are the names:
 
 ## Making it again
 
-    python -m model.train {name} --seed {training[seed]}
+    python -m model.train {t[name]} --seed {t[seed]}
 
 That program writes this card, from `heads.json`; `tests/test_writer.py` computes the scores again.
 """
 
 
-def card(recipe: Recipe, heads: Mapping) -> str:
+def card(config: Config, heads: Mapping) -> str:
     """CARD.md as text. heads: what stands in heads.json."""
+    training = heads["training"]
     sinks = heads["sinks"]
-    return TEMPLATE.format(
-        name=recipe.name,
-        recipe=recipe,
-        c=recipe.config,
-        training=heads["training"],
-        millions=heads["training"]["steps"] * recipe.batch_size * recipe.config.n_ctx / 1e6,
+    text = TEMPLATE.format(
+        c=config,
+        n_parameters=count_parameters(Transformer(config)),
+        t=training,
+        millions=training["steps"] * training["batch_size"] * config.n_ctx / 1e6,
         accuracies=_accuracy_table(heads["accuracies"]),
         losses=", ".join(f"{nats:.3f} on {name}" for name, nats in heads["losses"].items()),
         sinks=sinks,
@@ -103,6 +106,13 @@ def card(recipe: Recipe, heads: Mapping) -> str:
         roles=_role_table(heads["heads"]),
         names=_name_table(heads["heads"]),
     )
+    return "\n\n".join(map(_filled, text.split("\n\n")))
+
+
+def _filled(block: str) -> str:
+    """A paragraph with its lines filled again; headings, lists, tables and code as they are."""
+    is_prose = block[0].isalpha() or block[0] == "`"
+    return textwrap.fill(block, WIDTH, break_on_hyphens=False) if is_prose else block
 
 
 def _accuracy_table(accuracies: Mapping) -> str:

@@ -28,16 +28,21 @@ class Recipe:
     name: str
     language: str  # a module of model.languages
     config: Config  # vocab_size is filled in from the language
-    steps: int = 4500
+    steps: int = 6000
     batch_size: int = 16  # texts of n_ctx tokens: 2,048 tokens a step
     learning_rate: float = 2e-3
-    warm_up: int = 100
+    warm_up: int = 200
     final_rate: float = 0.1  # the cosine ends at this share of learning_rate
     betas: tuple[float, float] = (0.9, 0.98)
     weight_decay: float = 0.01
     clip: float = 1.0
-    repeats: float = 0.33  # share of texts that are random pieces said again: they teach induction
+    repeats: float = 0.4  # share of texts that are random pieces said again: they teach induction
+    later_repeats: float = 0.15  # the same after a third of the steps
     fallback: float = 0.2  # share of letters and bytes in those: unseen ones would become sinks
+
+    def repeats_at(self, step: int) -> float:
+        """The share of repeats at a step: many until induction has formed, then mostly stories."""
+        return self.repeats if step < self.steps / 3 else self.later_repeats
 
     @property
     def module(self) -> ModuleType:
@@ -72,7 +77,7 @@ def make_batch(recipe: Recipe, seed: int, step: int) -> list[list[int]]:
     n_pieces = recipe.config.n_ctx
     texts = [
         _repeats(recipe, rng, n_pieces)
-        if rng.random() < recipe.repeats
+        if rng.random() < recipe.repeats_at(step)
         else language.story(rng, n_pieces, "train").pieces
         for _ in range(recipe.batch_size)
     ]
@@ -80,17 +85,15 @@ def make_batch(recipe: Recipe, seed: int, step: int) -> list[list[int]]:
 
 
 def _repeats(recipe: Recipe, rng: random.Random, n_pieces: int) -> list[str]:
-    """One, two or four runs of random pieces, each said again and again.
+    """Random pieces said again and again until the context is full, most often only a few.
 
-    The short ones matter: the fewer pieces there are to choose among, the sooner a model finds out
-    that they come back, and induction forms in half the steps.
+    Few pieces make it plain that they come back; a model that has found that out learns from longer
+    ones in which order.
     """
-    n_runs = rng.choice((1, 2, 4))
-    runs = [
-        recipe.module.repeats(rng, n_pieces // n_runs, recipe.fallback).pieces
-        for _ in range(n_runs)
-    ]
-    return [piece for run in runs for piece in run]
+    n_first = n_pieces // rng.choice((1, 2, 4, 8))  # at least 16, which hold 8 pieces twice
+    pieces = recipe.module.repeats(rng, n_first, recipe.fallback).pieces
+    period = pieces.index(pieces[0], 1)
+    return [pieces[i % period] for i in range(n_pieces)]
 
 
 def batches(recipe: Recipe, seed: int, first: int) -> Iterator[list[list[int]]]:
