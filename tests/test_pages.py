@@ -1,0 +1,110 @@
+"""The pages as Streamlit runs them, without a browser: wiring, links, and any text."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import zoo
+from viz import state
+from viz.examples import EXAMPLES
+from viz.pages import PAGES
+
+TIMEOUT = 60
+
+
+def opened(**link: str) -> AppTest:
+    """The app, opened by a link with these values."""
+    app = AppTest.from_file("../app.py", default_timeout=TIMEOUT)
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def link_of(app: AppTest) -> dict[str, str]:
+    """The address as it stands after the run."""
+    given = dict(app.query_params.items())
+    return {name: value if isinstance(value, str) else value[0] for name, value in given.items()}
+
+
+def html_of(app: AppTest) -> str:
+    return " ".join(element.proto.body for element in app.get("html"))
+
+
+def test_the_first_page_asks_its_question():
+    assert PAGES[0].question in html_of(opened())
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_every_model_opens(name: str):
+    app = opened(model=name)
+    assert link_of(app)["model"] == name
+    assert "Next token after" in html_of(app)
+
+
+@pytest.mark.parametrize("view", state.VIEWS)
+def test_every_view_opens_from_a_link(view: str):
+    assert link_of(opened(view=view)).get("view", "Map") == view
+
+
+def test_a_link_gives_the_view_back():
+    wanted = {"model": "writer", "text": "The dog sleeps.", "layer": "3", "head": "1", "query": "2"}
+    assert link_of(opened(**wanted)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("model", "nonsense"), ("layer", "-1"), ("head", "x"), ("query", "1e3"), ("view", "<b>")],
+)
+def test_a_bad_value_in_a_link_falls_back(name: str, value: str):
+    link = link_of(opened(**{name: value}))
+    assert link.get(name) != value
+
+
+@pytest.mark.parametrize(("name", "value"), [("layer", "99"), ("head", "99"), ("query", "99")])
+def test_a_number_that_does_not_exist_here_falls_back_to_the_last(name: str, value: str):
+    assert int(link_of(opened(**{name: value}))[name]) < 20
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "a", "💩", "שלום עולם", "<s> </s> <b>x</b>", "$x^2$", "\n\n", "x" * 100_000]
+)
+@pytest.mark.parametrize("view", state.VIEWS)
+def test_any_text_gives_a_picture_or_a_sentence(text: str, view: str):
+    app = opened(text=text, view=view)
+    assert not app.error
+
+
+def test_a_text_too_long_for_a_link_stays_out_of_it():
+    assert "text" not in link_of(opened(text="word " * 1000))
+
+
+def test_blank_is_built_in_the_shape_of_the_link():
+    app = opened(model="blank", layers="2", heads="3", d_model="48", d_k="5", positions="rope")
+    link = link_of(app)
+    assert (link["layers"], link["heads"], link["d_model"], link["d_k"]) == ("2", "3", "48", "5")
+    assert link["positions"] == "rope"
+    app.slider(key="d_k").set_value(7).run()
+    assert not app.exception
+    assert link_of(app)["d_k"] == "7"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
+def test_every_example_opens_on_its_token(example):
+    app = opened()
+    app.button(key=f"example-{example.title}").click().run()
+    assert not app.exception
+    link = link_of(app)
+    assert link["text"] == example.text
+    assert f"<code>{example.token}</code>" in html_of(app)
+
+
+def test_the_address_is_one_that_the_app_reads_back():
+    text = 'a & b = "c" #1 – ü'
+    address = f"http://localhost/?text={quote(text)}"
+    assert parse_qs(urlsplit(address).query)["text"] == [text]
+    assert link_of(opened(text=text))["text"] == text
