@@ -51,9 +51,10 @@ adjective and verb stand together in it that stood together in training.
 Loss, in nats a piece: {losses}.
 
 A piece that training never showed becomes a sink, at which everything looks. Here a word draws
-{sinks[words]:.3f} of the weight of a later row (two or more tokens on, in the head where that is
-most), a piece that spells out unknown words {sinks[fallback]:.3f}; the largest of those is
-{sinks[worst]:.3f} (`{sinks[worst_piece]}`), {sinks_ratio:.2f} times a word's.
+{sinks[words]:.3f} of the weight of a later row (2 to 20 tokens on, in the head where that is most),
+a piece that spells out unknown words {sinks[fallback]:.3f}. Of the words one in twenty draws
+{sinks[high_words]:.3f} or more; of the pieces `{sinks[worst_piece]}` draws most,
+{sinks[worst]:.3f}, {sinks_ratio:.1f} times that.
 
 ## What its heads do
 
@@ -99,7 +100,7 @@ def card(config: Config, heads: Mapping) -> str:
         accuracies=_accuracy_table(heads["accuracies"]),
         losses=", ".join(f"{nats:.3f} on {name}" for name, nats in heads["losses"].items()),
         sinks=sinks,
-        sinks_ratio=sinks["worst"] / sinks["words"],
+        sinks_ratio=sinks["worst"] / sinks["high_words"],
         min_score=MIN_SCORE,
         min_times=MIN_TIMES_CHANCE,
         min_pairs=MIN_PAIRS_HELD,

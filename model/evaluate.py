@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -22,12 +23,13 @@ from model.info import HeadRef
 from model.languages import Passage, Truth
 from model.recorder import recording
 from model.roles import HeadRole, rounded
-from model.tokenizer import FALLBACK, SPECIAL, Tokenizer
+from model.sinks import Sinks, measure_sinks
+from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
 BATCH = 16
-SINK_ROUNDS = 5  # how often each piece stands in the sink test
-SINK_FROM, SINK_ROWS = 10, 20  # the first row of a probe, and how many later rows are watched
+# The test text; sink_rounds is how often each piece stands in the sink test.
+SIZES = {"stories": 480, "repeats": 60, "pairs": 120, "sink_rounds": 10}
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class HeldOut:
     stories: tuple[Passage, ...]
     repeats: tuple[Passage, ...]  # random pieces, said twice
     pairs: Mapping[str, tuple[tuple[Passage, Passage], ...]]  # role of meaning → minimal pairs
+    sink_rounds: int
 
 
 @dataclass(frozen=True)
@@ -46,21 +49,6 @@ class Accuracy:
     value: float
     chance: float
     n_cases: int
-
-
-@dataclass(frozen=True)
-class Sinks:
-    """How much weight unseen-looking pieces draw, against words (`sinks`). Weights, 0 to 1."""
-
-    words: float  # the mean over the words of the language
-    fallback: float  # the mean over letters, digits, signs and bytes
-    worst: float  # the largest of those
-    worst_piece: str
-
-    @property
-    def ratio(self) -> float:
-        """The worst piece against the mean word: at most 2 is asked for."""
-        return self.worst / self.words
 
 
 @dataclass(frozen=True)
@@ -102,24 +90,23 @@ def best_head(heads: Mapping[HeadRef, HeadRole], role: str) -> HeadRef | None:
 
 
 def held_out(
-    language: ModuleType,
-    n_ctx: int,
-    *,
-    seed: int = 20_000,
-    n_stories: int = 400,
-    n_repeats: int = 60,
-    n_pairs: int = 120,
+    language: ModuleType, n_ctx: int, *, share: float = 1.0, seed: int = 20_000
 ) -> HeldOut:
-    """Draws the test text. The language keeps its clauses apart from those of training."""
+    """Draws the test text. The language keeps its clauses apart from those of training.
+
+    share: how much of it, 0 to 1; all of it gives every role 300 cases or more.
+    """
     rng = random.Random(seed)
+    some = {name: max(1, round(n * share)) for name, n in SIZES.items()}
     return HeldOut(
-        stories=tuple(language.story(rng, n_ctx - 1, "held_out") for _ in range(n_stories)),
-        repeats=tuple(language.repeats(rng, n_ctx - 1) for _ in range(n_repeats)),
+        stories=tuple(language.story(rng, n_ctx - 1, "held_out") for _ in range(some["stories"])),
+        repeats=tuple(language.repeats(rng, n_ctx - 1) for _ in range(some["repeats"])),
         pairs={
-            role.name: tuple(language.minimal_pairs(role.pairs, rng, n_pairs))
+            role.name: tuple(language.minimal_pairs(role.pairs, rng, some["pairs"]))
             for role in roles.ROLES.values()
             if role.pairs
         },
+        sink_rounds=some["sink_rounds"],
     )
 
 
@@ -128,7 +115,9 @@ def evaluate(net: Transformer, tokenizer: Tokenizer, test: HeldOut) -> Evaluatio
     read = weights_of(net, tokenizer)
     scores = roles.score_heads(read, [*test.stories, *test.repeats], test.pairs)
     accuracies, losses = _predict(net, tokenizer, test)
-    return Evaluation(roles.name_heads(scores), accuracies, losses, sinks(net, tokenizer))
+    n_ctx = net.config.n_ctx
+    sinks = measure_sinks(partial(head_weights, net), tokenizer, n_ctx, test.sink_rounds)
+    return Evaluation(roles.name_heads(scores), accuracies, losses, sinks)
 
 
 def ids_of(tokenizer: Tokenizer, passage: Passage) -> list[int]:
@@ -216,47 +205,3 @@ def _losses(ids: Sequence[int], log_p: Tensor) -> list[float]:
     """-log p of each piece after the start token: entry r belongs to row r, which predicts r +
     1."""
     return (-log_p[:-1].gather(1, torch.tensor(ids[1:])[:, None])[:, 0]).tolist()
-
-
-def sinks(net: Transformer, tokenizer: Tokenizer, seed: int = 20_001) -> Sinks:
-    """Whether a piece draws attention for no reason, as pieces that training never showed do.
-
-    Every word and every fallback piece is shuffled into texts of random pieces, SINK_ROUNDS times
-    each. What a piece draws is the mean weight that the rows 2 to 20 after it put on it, in the
-    head where that is largest. Compared are the mean over words and the largest over fallback
-    pieces.
-    """
-    candidates = [i for i, piece in enumerate(tokenizer.pieces) if piece not in SPECIAL]
-    drawn: dict[int, list[np.ndarray]] = {i: [] for i in candidates}
-    for ids in _decks(candidates, net.config.n_ctx, random.Random(seed)):
-        weights = np.stack(list(head_weights(net, [tokenizer.start_id, *ids]).values()))
-        for row in range(SINK_FROM, net.config.n_ctx - 1 - SINK_ROWS):
-            pull = weights[:, row + 2 : row + 1 + SINK_ROWS, row].mean(axis=-1)  # (heads,)
-            drawn[ids[row - 1]].append(pull)
-    pull = {i: float(np.mean(v, axis=0).max()) for i, v in drawn.items() if v}
-    of_words = [p for i, p in pull.items() if tokenizer.pieces[i] not in FALLBACK]
-    of_others = {i: p for i, p in pull.items() if tokenizer.pieces[i] in FALLBACK}
-    worst = max(of_others, key=of_others.__getitem__)
-    return Sinks(
-        words=float(np.mean(of_words)),
-        fallback=float(np.mean(list(of_others.values()))),
-        worst=of_others[worst],
-        worst_piece=tokenizer.pieces[worst],
-    )
-
-
-def _decks(candidates: Sequence[int], n_ctx: int, rng: random.Random) -> Iterator[list[int]]:
-    """Texts of n_ctx - 1 pieces in which every candidate is a probe SINK_ROUNDS times.
-
-    Only the middle of a text is a probe (not the first rows, nor the last, which too few rows
-    follow); around it stand random pieces.
-    """
-    probes = [i for i in candidates for _ in range(SINK_ROUNDS)]
-    rng.shuffle(probes)
-    lead = SINK_FROM - 1
-    n_probes = n_ctx - 1 - SINK_ROWS - SINK_FROM
-    for start in range(0, len(probes), n_probes):
-        middle = probes[start : start + n_probes]
-        middle += rng.choices(candidates, k=n_probes - len(middle))
-        rest = n_ctx - 1 - lead - n_probes
-        yield [*rng.choices(candidates, k=lead), *middle, *rng.choices(candidates, k=rest)]

@@ -30,6 +30,7 @@ from model.transformer import Transformer
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets" / "models"
+LOOK = 0.1  # share of the test text on which a run is scored now and then
 
 
 # ── Training ─────────────────────────────────────────────────────────────────────────────────────
@@ -169,14 +170,14 @@ def write_model(run: Run, out: Path) -> None:
     (out / "config.json").write_text(zoo.config_to_json(run.recipe.config), encoding="utf-8")
 
 
-def write_scores(training: Mapping, out: Path, n_stories: int) -> None:
+def write_scores(training: Mapping, out: Path, share: float = 1.0) -> None:
     """Scores the weights of a folder on unseen text and writes heads.json and the card.
 
-    training: how the weights came about, as `facts` tells it.
+    training: how the weights came about, as `facts` tells it. share: of the test text.
     """
     trained = zoo.load(f"{out}/")
     config = trained.net.config
-    test = held_out(RECIPES[training["name"]].module, config.n_ctx, n_stories=n_stories)
+    test = held_out(RECIPES[training["name"]].module, config.n_ctx, share=share)
     result = evaluate(trained.net, trained.tokenizer, test)
     heads = {"training": dict(training), **result.to_json()}
     (out / "heads.json").write_text(json.dumps(heads, indent=1) + "\n", encoding="utf-8")
@@ -205,11 +206,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = start(recipe, options.seed)
     if options.resume:
         resume(run, options.checkpoint)
-    look = held_out(recipe.module, recipe.config.n_ctx, n_stories=40, n_repeats=10, n_pairs=40)
+    look = held_out(recipe.module, recipe.config.n_ctx, share=LOOK * options.share)
     tokenizer = tokenizer_of(recipe.language)
     _train_with_progress(run, options, lambda: evaluate(run.net, tokenizer, look).summary())
     write_model(run, options.out)
-    write_scores(facts(run), options.out, options.stories)
+    write_scores(facts(run), options.out, options.share)
     (options.checkpoint).unlink(missing_ok=True)
 
 
@@ -219,7 +220,7 @@ def _score_again(options: argparse.Namespace) -> None:
     if not path.exists():
         raise HeadlightError(f"There is no {path}, so nothing to score: leave out --score")
     training = json.loads(path.read_text(encoding="utf-8"))["training"]
-    write_scores(training, options.out, options.stories)
+    write_scores(training, options.out, options.share)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -232,7 +233,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--score", action="store_true", help="score the weights in --out again")
     parser.add_argument("--threads", type=int, default=1, help="1 repeats a run to the last bit")
     parser.add_argument("--every", type=int, default=500, help="steps between checkpoints")
-    parser.add_argument("--stories", type=int, default=400, help="held-out stories to score on")
+    parser.add_argument("--share", type=float, default=1.0, help="of the test text to score on")
     options = parser.parse_args(arguments)
     file = f"{options.model}-seed{options.seed}.pt"
     options.checkpoint = (options.out or ROOT / "runs") / file

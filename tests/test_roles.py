@@ -25,7 +25,7 @@ OF_MEANING = sorted(role.name for role in ROLES.values() if role.of_meaning)
 
 @pytest.fixture(scope="module")
 def test_text():
-    return held_out(english, 128, n_stories=60, n_repeats=10, n_pairs=100)
+    return held_out(english, 128, share=0.2)
 
 
 def planted(look: Callable[[Passage], dict[int, tuple[int, ...]]], share: float = 0.9):
