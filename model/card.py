@@ -35,11 +35,11 @@ project's.
 `model/train.py` trained it to predict the next piece of texts that
 `model/languages/{t[language]}.py` generates; there is no data set. {t[steps]:,} steps of
 {t[batch_size]} texts of {c.n_ctx} tokens: {millions:.1f} million tokens. {t[repeats]:.0%} of the
-texts ({t[later_repeats]:.0%} after a third of the steps) are random pieces said again and again,
-which teach induction; {t[fallback]:.0%} of those pieces are letters, digits, signs and bytes, so
-that none is left untrained. AdamW, learning rate {t[learning_rate]:g} after {t[warm_up]} steps of
-warm-up, then a cosine down to {t[final_rate]:.0%}; weight decay {t[weight_decay]:g}, gradients
-clipped at {t[clip]:g}. Seed {t[seed]}. {t[cpu_minutes]:.0f} CPU-minutes on one thread.
+texts are random pieces said again and again, which teach induction; {t[fallback]:.0%} of those
+pieces are letters, digits, signs and bytes, so that none is left untrained. AdamW,
+learning rate {t[learning_rate]:g} after {t[warm_up]} steps of warm-up, then a cosine
+down to {t[final_rate]:.0%}; weight decay {t[weight_decay]:g}, gradients clipped at
+{t[clip]:g}. Seed {t[seed]}. {t[cpu_minutes]:.0f} CPU-minutes on one thread.
 
 ## What it can do
 

@@ -38,7 +38,7 @@ class HeldOut:
 
     stories: tuple[Passage, ...]
     repeats: tuple[Passage, ...]  # random pieces, said twice
-    pairs: Mapping[str, tuple[tuple[Passage, Passage], ...]]  # role of meaning → minimal pairs
+    pairs: Mapping[str, tuple[tuple[Passage, Passage], ...]]  # minimal pairs by name (Role.pairs)
     sink_rounds: int
 
 
@@ -102,9 +102,8 @@ def held_out(
         stories=tuple(language.story(rng, n_ctx - 1, "held_out") for _ in range(some["stories"])),
         repeats=tuple(language.repeats(rng, n_ctx - 1) for _ in range(some["repeats"])),
         pairs={
-            role.name: tuple(language.minimal_pairs(role.pairs, rng, some["pairs"]))
-            for role in roles.ROLES.values()
-            if role.pairs
+            name: tuple(language.minimal_pairs(name, rng, some["pairs"]))
+            for name in dict.fromkeys(role.pairs for role in roles.ROLES.values() if role.pairs)
         },
         sink_rounds=some["sink_rounds"],
     )

@@ -28,21 +28,16 @@ class Recipe:
     name: str
     language: str  # a module of model.languages
     config: Config  # vocab_size is filled in from the language
-    steps: int = 6000
+    steps: int = 4500
     batch_size: int = 16  # texts of n_ctx tokens: 2,048 tokens a step
-    learning_rate: float = 2e-3
+    learning_rate: float = 3e-3
     warm_up: int = 200
     final_rate: float = 0.1  # the cosine ends at this share of learning_rate
     betas: tuple[float, float] = (0.9, 0.98)
     weight_decay: float = 0.01
     clip: float = 1.0
     repeats: float = 0.4  # share of texts that are random pieces said again: they teach induction
-    later_repeats: float = 0.15  # the same after a third of the steps
     fallback: float = 0.2  # share of letters and bytes in those: unseen ones would become sinks
-
-    def repeats_at(self, step: int) -> float:
-        """The share of repeats at a step: many until induction has formed, then mostly stories."""
-        return self.repeats if step < self.steps / 3 else self.later_repeats
 
     @property
     def module(self) -> ModuleType:
@@ -77,7 +72,7 @@ def make_batch(recipe: Recipe, seed: int, step: int) -> list[list[int]]:
     n_pieces = recipe.config.n_ctx
     texts = [
         _repeats(recipe, rng, n_pieces)
-        if rng.random() < recipe.repeats_at(step)
+        if rng.random() < recipe.repeats
         else language.story(rng, n_pieces, "train").pieces
         for _ in range(recipe.batch_size)
     ]

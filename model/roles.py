@@ -9,6 +9,7 @@ teaches.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -60,7 +61,9 @@ ROLES: Mapping[str, Role] = {
         Role("induction", "finds what came after the same token the last time", RANDOM),
         Role("duplicate", "finds the same token where it stood before", RANDOM),
         Role("subject", "finds the noun that the coming verb agrees with", of_meaning=True),
-        Role("verb", "looks from the verb back to its subject", of_meaning=True),
+        Role(
+            "verb", "looks from the verb back to its subject", of_meaning=True, pairs_of="subject"
+        ),
         Role(
             "reflexive",
             "finds whom the coming himself or themselves means",
@@ -151,7 +154,7 @@ def score_heads(
     """Every head's score in every role that the passages have cases of.
 
     weights_of: a passage → each head's weights, (n, n), row 0 the start token.
-    passages: held-out texts with their truths. pairs: for each role of meaning its minimal pairs.
+    passages: held-out texts with their truths. pairs: minimal pairs by the name in `Role.pairs`.
     """
     tallies: dict[str, _Tally] = {}
     refs: list[HeadRef] = []
@@ -161,7 +164,9 @@ def score_heads(
         weights = np.stack([by_head[ref] for ref in refs])  # (heads, n, n)
         for case in cases_of(passage):
             tallies.setdefault(case.role, _Tally()).add(weights, case)
-    held = {role: _pairs_held(weights_of, role, of_role) for role, of_role in pairs.items()}
+    held: dict[str, dict[HeadRef, float]] = {}
+    for name, some_pairs in pairs.items():
+        held |= _pairs_held(weights_of, some_pairs, [r for r in ROLES if ROLES[r].pairs == name])
     return {
         ref: {
             role: RoleScore(
@@ -169,7 +174,7 @@ def score_heads(
                 chance=tallies[role].chance / tallies[role].n,
                 n_cases=tallies[role].n,
                 pairs_held=held[role][ref] if role in held else None,
-                n_pairs=len(pairs.get(role, ())),
+                n_pairs=len(pairs[ROLES[role].pairs]) if role in held else 0,
             )
             for role in ROLES
             if role in tallies
@@ -215,15 +220,16 @@ def cases_of(passage: Passage) -> Iterator[Case]:
 
 
 def _pairs_held(
-    weights_of: WeightsOf, role: str, pairs: Sequence[tuple[Passage, Passage]]
-) -> dict[HeadRef, float]:
-    """The share of minimal pairs in which each head prefers the right candidate in both members."""
-    held: dict[HeadRef, int] = {}
+    weights_of: WeightsOf, pairs: Sequence[tuple[Passage, Passage]], tested: Sequence[str]
+) -> dict[str, dict[HeadRef, float]]:
+    """For each role tested, the share of pairs in which each head prefers what is right twice."""
+    held: dict[str, Counter[HeadRef]] = {role: Counter() for role in tested}
     for pair in pairs:
-        members = [_prefers_right(weights_of(passage), passage, role) for passage in pair]
-        for ref in members[0]:
-            held[ref] = held.get(ref, 0) + all(member[ref] for member in members)
-    return {ref: n / len(pairs) for ref, n in held.items()}
+        weights = [weights_of(passage) for passage in pair]
+        for role in tested:
+            one, other = map(_prefers_right, weights, pair, (role, role))
+            held[role].update({ref: int(one[ref] and other[ref]) for ref in one})
+    return {role: {ref: n / len(pairs) for ref, n in held[role].items()} for role in tested}
 
 
 def _prefers_right(
