@@ -93,7 +93,7 @@ class Person:
     @property
     def token_texts(self) -> list[str]:
         """What stands on the tokens, without their weights."""
-        return self.tokens.locator(".word").all_inner_texts()
+        return self.tokens.locator(".word").all_text_contents()
 
     def type_sentence(self, text: str) -> Person:
         """Replace the sentence and apply it with the Enter key."""
