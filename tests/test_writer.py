@@ -17,6 +17,7 @@ import torch
 
 from model import recipe, roles, train, zoo
 from model.card import card
+from model.errors import HeadlightError
 from model.evaluate import Evaluation, best_head, evaluate, held_out
 from model.languages import english
 from model.roles import ROLES
@@ -155,20 +156,26 @@ def test_the_program_trains_and_writes_a_model_that_loads(tmp_path):
 
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
     writer = recipe.recipe_of("writer", steps=4)
-    whole = train.start(writer, seed=3)
-    train.train(whole, after_step=lambda run: None)
-
-    broken = train.start(writer, seed=3)
+    whole, broken, resumed = (train.start(writer, seed=3) for _ in range(3))
+    for step in range(4):
+        train.train_step(whole, torch.tensor(recipe.make_batch(writer, 3, step)))
     for step in range(2):
         train.train_step(broken, torch.tensor(recipe.make_batch(writer, 3, step)))
     train.save_checkpoint(broken, tmp_path / "writer.pt")
-    resumed = train.start(writer, seed=3)
     train.resume(resumed, tmp_path / "writer.pt")
     train.train(resumed, after_step=lambda run: None)
 
     assert resumed.step == whole.step == 4
     for name, weight in whole.net.state_dict().items():
         assert torch.equal(weight, resumed.net.state_dict()[name]), name
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    train.save_checkpoint(train.start(recipe.recipe_of("writer"), seed=3), tmp_path / "writer.pt")
+    with pytest.raises(HeadlightError, match="another recipe or seed"):
+        train.resume(train.start(recipe.recipe_of("writer"), seed=4), tmp_path / "writer.pt")
+    with pytest.raises(HeadlightError, match="no checkpoint"):
+        train.resume(train.start(recipe.recipe_of("writer"), seed=3), tmp_path / "other.pt")
 
 
 def test_a_text_fills_the_context_so_that_every_position_is_trained():
