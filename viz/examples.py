@@ -1,4 +1,4 @@
-"""The texts that the Heads page offers, each with the role that it shows and the token to choose."""
+"""The texts that the Heads page offers, each with the role and the token that it shows."""
 
 from __future__ import annotations
 

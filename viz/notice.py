@@ -66,8 +66,7 @@ def how_decided(view: HeadView, query: int) -> str:
         meaning = f"as if it chose among {among:.1f} of {visible} tokens"
     distance = float(measures.mean_distance(view.weights)[query])
     return (
-        f"Entropy {bits:.1f} of at most {most:.1f} bits: {meaning}. "
-        f"On average it looks {distance:.1f} token{'' if f'{distance:.1f}' == '1.0' else 's'} away."
+        f"Entropy {bits:.1f} of at most {most:.1f} bits: {meaning}. Mean distance {distance:.1f}."
     )
 
 

@@ -194,7 +194,8 @@ def _show_code(code: Sequence[Callable | type]) -> None:
     for what in code:
         place, source = source_of(what)
         st.text(place)
-        st.code(source, language="python", width=640)
+        # Without colours: Streamlit's are too faint for its own background in both themes.
+        st.code(source, language=None, wrap_lines=True, width=640)
 
 
 def _show_link(key: str, link: str, text_travels: bool) -> None:

@@ -1,4 +1,4 @@
-const PATIENCE = 6000; // ms until Streamlit's own chart takes over
+const PATIENCE = 20_000; // ms until Streamlit's own chart takes over
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
 
 export default function (component) {
@@ -107,7 +107,7 @@ function fitLabels(figure, width, height) {
   for (let round = 0; round < 3; round++) {
     const slanted = fit.key_width ? Math.round(fit.key_width * column * size * Math.SQRT1_2) + 12 : 0;
     const left = Math.ceil(fit.row_width * column * size) + 16;
-    margin = { l: left, r: 4 + Math.max(0, slanted - 12), t: 2 + slanted, b: 2 };
+    margin = { l: left, r: 4 + Math.max(0, slanted - 12), t: 2 + slanted, b: figure.layout.margin.b };
     const room = Math.min((width - margin.l - margin.r) / across, (height - margin.t - margin.b) / down);
     size = Math.max(12, Math.min(0.46 * room + 2.2, room < 44 ? 17 : 20));
   }

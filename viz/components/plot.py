@@ -37,7 +37,7 @@ def plot(
     `st.plotly_chart` mounts a changed figure anew, which loses the zoom, and reports no clicks on
     heatmaps. This component drives the same Plotly, which Streamlit defines as `window.Plotly`
     once a chart of its own has loaded: hence the hidden empty one. That is not documented, so
-    where no Plotly appears within six seconds, Streamlit's own chart takes over.
+    where no Plotly appears within twenty seconds, Streamlit's own chart takes over.
     """
     with st.container(key=f"{key}-loader"):
         st.plotly_chart(_nothing(), key=f"{key}-loading", width=10, height=10, config=_QUIET)

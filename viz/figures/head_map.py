@@ -52,6 +52,7 @@ def head_map(
         drawing["data"].append(_labels_on_steps(view.key_tokens, palette))
     if block > 1:
         drawing["layout"]["annotations"] = [_block_note(block, palette)]
+        drawing["layout"]["margin"]["b"] = 24
     return go.Figure(drawing)
 
 
@@ -234,9 +235,9 @@ def _block_note(block: int, palette: Palette) -> dict[str, Any]:
         "text": f"each cell: the largest weight of {block} × {block}",
         "xref": "x domain",
         "yref": "y domain",
-        "x": 1,
-        "y": 1,
-        "xanchor": "right",
+        "x": 0,
+        "y": 0,
+        "xanchor": "left",
         "yanchor": "top",
         "showarrow": False,
         "font": {"family": SANS, "size": 13, "color": palette.muted},

@@ -28,6 +28,7 @@ from viz.pages import Page
 from viz.theme import Palette, escape, page_css, palette
 
 N_PREDICTIONS = 5
+N_GUESSES = 3  # of an untrained model, whose predictions are all alike
 # What is left below the sentence, whose lower edge the sentence component publishes.
 _PICTURE_HEIGHT = "max(340px, calc(100dvh - var(--hl-y) - var(--hl-gap) - 34px - 18px))"
 PROMPT = "Type a sentence, or take one of the examples."
@@ -366,7 +367,7 @@ def _what_to_notice(model: LanguageModel, run: Trace, view: HeadView, query: int
     after = notice.token(view.query_tokens[query])
     st.html(
         f"<h2 class='hl-section'>Next token after {after}</h2>"
-        f"{notice.predictions(run.top(query, N_PREDICTIONS))}"
+        f"{notice.predictions(run.top(query, N_PREDICTIONS if trained else N_GUESSES))}"
     )
     show.tools(
         "tools",
