@@ -50,7 +50,7 @@ OUTPUT = "() => document.querySelector('#out').textContent"
 MAP = "() => document.querySelector('.headlight-plot').dataset.drawn"
 NOTICE = "() => document.querySelector('.hl-notice').textContent"
 THUMBNAILS = f"() => ({IN_SHADOW})('grid', 'canvas').at(-1)?.toDataURL()"
-WEIGHTS = f"() => ({IN_SHADOW})('sentence', '.weight').map(each => each.textContent).join()"
+LOOKING = f"() => ({IN_SHADOW})('sentence', '.looking').map(each => each.textContent).join()"
 
 Action = Callable[[], dict[str, float]]
 
@@ -68,19 +68,19 @@ def main() -> None:
             compare("click on a token", click(ours, tokens, NOTICE), button),
             compare("slider d_k", slide(blank, "d_k", THUMBNAILS), slider),
         ]
-        hovers = [hover(ours, token) for _, token in zip(range(TRIES), tokens, strict=False)]
+        print_table(
+            "Milliseconds to new pixels, and against the empty page",
+            ["", "p50", "p95", "empty p50", "empty p95", "p95 / empty p95"],
+            rows,
+        )
+        others = cycle([ours.tokens.nth(1), ours.tokens.nth(3)])
+        frames = [hover(ours, next(others))["frames"] for _ in range(TRIES)]
         asked = ours.waits_for_a_run
-    print_table(
-        "Milliseconds to new pixels, and against the empty page",
-        ["", "p50", "p95", "empty p50", "empty p95", "p95 / empty p95"],
-        rows,
-    )
-    frames = p50_p95([seen["frames"] for seen in hovers])
-    print_table(
-        "A hover over a token",
-        ["p50, frames", "p95, frames", "asks the server"],
-        [[*frames, "yes" if asked else "no"]],
-    )
+        print_table(
+            "A hover over a token",
+            ["p50, frames", "p95, frames", "asks the server"],
+            [[*p50_p95(frames), "yes" if asked else "no"]],
+        )
 
 
 @contextmanager
@@ -124,8 +124,9 @@ def slide(person: Person, label: str, state: str) -> Action:
 
 
 def hover(person: Person, token: Locator) -> dict[str, float]:
-    """The mouse moves over a token."""
-    return watched(person, WEIGHTS, token.hover)
+    """The mouse moves over a token that is not chosen, from outside."""
+    person.page.mouse.move(0, 0)
+    return watched(person, LOOKING, token.hover)
 
 
 def watched(person: Person, state: str, act: Callable[[], object]) -> dict[str, float]:
