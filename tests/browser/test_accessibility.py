@@ -11,7 +11,7 @@ from tests.browser.person import Person
 
 VIEWS = ("Map", "Lines", "Stages")
 MODEL = re.compile("^(writer|model)", re.IGNORECASE)
-POPOVERS = ("Examples", MODEL, "Table", "Export", "Code", "Link")
+POPOVERS = ("Examples", MODEL, "All role scores", "Table", "Export", "Code", "Link")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
