@@ -26,6 +26,7 @@ EXAMPLES = (
         "induction",
         "Mary",
     ),
-    Example("Pronoun", "Mary gave the book to John. He (John) thanked her.", "pronoun", "He"),
-    Example("Reflexive", "The king that the women know likes himself.", "reflexive", "likes"),
+    # The row that has to say who is meant: the one of the bracket.
+    Example("Pronoun", "Mary gave the book to John. She (Mary) thanked him.", "gloss", "("),
+    Example("Reflexive", "The dogs near the house wash themselves.", "reflexive", "wash"),
 )

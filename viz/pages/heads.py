@@ -406,4 +406,6 @@ def _role_scores(model: LanguageModel, ref: HeadRef) -> None:
                 "cases": [scored.n_cases for scored in scores.values()],
             },
             hide_index=True,
+            width=640,
+            alt=f"Scores of {ref} in every role",
         )
