@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 ACCURACIES = {
-    "agreement": "is or are: p(right form) > p(other number), other nouns in the way",
-    "reflexive": "himself or herself: p(right one) > p(its rival)",
+    "agreement": "is or are, sleeps or sleep: p(right form) > p(other number), nouns in the way",
+    "reflexive": "himself, herself, itself or themselves: p(right one) > p(its rival)",
     "induction": "random pieces said again: the likeliest next piece is right",
 }
 
@@ -29,8 +29,7 @@ TEMPLATE = """\
 
 A decoder-only Transformer (GPT-like): {c.n_layers} layers of {c.n_heads} heads,
 d_model {c.d_model}, d_k {c.d_k}, d_ff {c.d_ff}, {c.positions} positions, {c.norm}-norm, a context
-of {c.n_ctx} tokens, {c.vocab_size:,} pieces, {n_parameters:,} parameters in 16 bits. Licence: the
-project's.
+of {c.n_ctx} tokens, {c.vocab_size:,} pieces, {n_parameters:,} parameters in 16 bits.
 
 `model/train.py` trained it to predict the next piece of texts that
 `model/languages/{t[language]}.py` generates; there is no data set. {t[steps]:,} steps of

@@ -307,7 +307,7 @@ def read_roles(path: Path) -> dict[HeadRef, HeadRole]:
         return {}
     try:
         return from_json(json.loads(Path(path).read_text(encoding="utf-8"))["heads"])
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise HeadlightError(
             f"{path} does not hold head roles ({error}): make it again with python -m model.train"
         ) from error

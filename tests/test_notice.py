@@ -39,7 +39,8 @@ def test_the_first_token_of_a_decoder_has_no_choice():
 def test_entropy_is_told_in_bits_and_in_tokens():
     even = head([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.5, 0.25, 0.25, 0], [0.25] * 4])
     assert notice.how_decided(even, 3) == (
-        "Entropy 2.0 of at most 2.0 bits: as if it chose among 4.0 of 4 tokens. Mean distance 1.5."
+        "Entropy 2.0 of at most 2.0 bits: as if it chose among 4.0 of 4 tokens. "
+        "On average it looks 1.5 tokens away."
     )
 
 

@@ -7,6 +7,7 @@ another, so these are bounded by their bytes: the least recently used leave firs
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,13 +23,13 @@ from viz.components.grid import weights_to_tiles
 
 MEGABYTE = 2**20
 MODEL_BYTES = 1024 * MEGABYTE
-TRACE_BYTES = 512 * MEGABYTE
-TILE_BYTES = 32 * MEGABYTE
+RUN_BYTES = 512 * MEGABYTE
+ENTRY_BYTES = 2**18  # what an entry takes besides its tensors: objects, labels, its key
 THUMBNAIL_BINS = 32
 
 # Sessions are threads that share the cores: one each is faster for all than many for one.
 torch.set_num_threads(1)
-_forward = threading.Lock()
+_work = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -40,43 +41,55 @@ class ModelChoice:
     seed: int = 0
 
 
-def _bytes_of(value: LanguageModel | Trace | np.ndarray) -> int:
-    """The memory of what is cached, counting the tensors that it alone holds."""
+@dataclass(frozen=True)
+class Run:
+    """A text run through a model: the trace, and by kind the thumbnails of every head.
+
+    tiles: uint8 (n_layers, n_heads, rows, columns), 0 = no such cell.
+    """
+
+    trace: Trace
+    tiles: Mapping[str, np.ndarray]
+
+
+def _bytes_of(value: LanguageModel | Run) -> int:
+    """The memory of an entry: its tensors, its text, and a share for everything else."""
     if isinstance(value, LanguageModel):
         tensors = list(value.net.parameters())
-    elif isinstance(value, Trace):
-        tensors = [t for held in value.attentions.values() for t in (held.q, held.k, held.v)]
-        tensors += [*value.hidden.values(), value.logits]
+        rest = ENTRY_BYTES
     else:
-        return value.nbytes
-    return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+        run = value.trace
+        tensors = [t for held in run.attentions.values() for t in (held.q, held.k, held.v)]
+        tensors += [*run.hidden.values(), run.logits]
+        # The text stands in the key and what did not fit once more in the trace.
+        rest = ENTRY_BYTES + 8 * sum(map(len, run.cut.values()))
+        rest += sum(tiles.nbytes for tiles in value.tiles.values())
+    return rest + sum(t.numel() * t.element_size() for t in tensors)
 
 
 def _bounded(most: int) -> dict[str, Any]:
-    """The settings of a cache of so many bytes, safe to share between threads."""
-    return {"cache": LRUCache(most, getsizeof=_bytes_of), "lock": threading.RLock()}
+    """The settings of a cache of so many bytes; who asks for what is being made waits for it."""
+    return {"cache": LRUCache(most, getsizeof=_bytes_of), "condition": threading.Condition()}
 
 
 @cached(**_bounded(MODEL_BYTES))
 def model(choice: ModelChoice) -> LanguageModel:
-    """The model of a choice, loaded or built the first time."""
-    if choice.config is not None:
-        return zoo.blank(choice.config, choice.seed)
-    return zoo.load(choice.name)
+    """The model of a choice, loaded or built the first time. One at a time: they may be large."""
+    with _work:
+        if choice.config is not None:
+            return zoo.blank(choice.config, choice.seed)
+        return zoo.load(choice.name)
 
 
-@cached(**_bounded(TRACE_BYTES))
-def trace(choice: ModelChoice, text: str) -> Trace:
-    """The trace of a text. One forward at a time: they would only slow each other down."""
+@cached(**_bounded(RUN_BYTES))
+def run(choice: ModelChoice, text: str) -> Run:
+    """A text run through a model. One forward at a time: they would only slow each other down."""
     loaded = model(choice)
-    with _forward:
-        return loaded.trace(text)
+    with _work:
+        trace = loaded.trace(text)
+        return Run(trace, {kind: _tiles(trace, kind) for kind in trace.kinds})
 
 
-@cached(**_bounded(TILE_BYTES))
-def tiles(choice: ModelChoice, text: str, kind: str) -> np.ndarray:
-    """The thumbnails of every head: uint8 (n_layers, n_heads, rows, columns), 0 = no such cell."""
-    run = trace(choice, text)
-    overview = run.overview(kind, THUMBNAIL_BINS)
-    visible = run.attention(kind, 0).block_mask(THUMBNAIL_BINS)
-    return weights_to_tiles(overview, visible)
+def _tiles(trace: Trace, kind: str) -> np.ndarray:
+    visible = trace.attention(kind, 0).block_mask(THUMBNAIL_BINS)
+    return weights_to_tiles(trace.overview(kind, THUMBNAIL_BINS), visible)

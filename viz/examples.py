@@ -28,5 +28,5 @@ EXAMPLES = (
     ),
     # The row that has to say who is meant: the one of the bracket.
     Example("Pronoun", "Mary gave the book to John. She (Mary) thanked him.", "gloss", "("),
-    Example("Reflexive", "The dogs near the house wash themselves.", "reflexive", "wash"),
+    Example("Neighbours", "The small dogs near the old house wash themselves.", "previous", "old"),
 )

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model import measures
-from model.roles import ROLES, HeadRole
+from model.roles import ROLES, HeadRole, is_earned
 from model.trace import HeadView
 from viz.theme import escape
 
 RESTING = 0.6  # a head with more of its weight than this on the first token does nothing here
-UNDECIDED = 0.15  # bits: below this a row looks at one token alone
-FIRST = 0.995  # shares that would be rounded up to 100 %
+DECIDED = 0.15  # bits: below this a row looks at one token alone
+ROUNDS_TO_ALL = 0.995  # shares that would be rounded up to 100 %
 
 
 def token(text: str) -> str:
@@ -27,7 +27,7 @@ def percent(share: float) -> str:
     """A share as people read it: never 0 % for what is not 0, never 100 % for what is not 1."""
     if 0 < share < 0.005:
         return "&lt;1 %"
-    if FIRST <= share < 1:
+    if ROUNDS_TO_ALL <= share < 1:
         return "over 99 %"
     return f"{share * 100:.0f} %"
 
@@ -59,14 +59,15 @@ def how_decided(view: HeadView, query: int) -> str:
         return ""
     bits = float(measures.entropy(view.weights)[query])
     most = float(measures.largest_entropy(view.mask)[query])
-    if bits < UNDECIDED:
+    if bits < DECIDED:
         meaning = "it looks at one token alone"
     else:
         among = float(measures.effective_tokens(view.weights)[query])
         meaning = f"as if it chose among {among:.1f} of {visible} tokens"
     distance = float(measures.mean_distance(view.weights)[query])
     return (
-        f"Entropy {bits:.1f} of at most {most:.1f} bits: {meaning}. Mean distance {distance:.1f}."
+        f"Entropy {bits:.1f} of at most {most:.1f} bits: {meaning}. "
+        f"On average it looks {distance:.1f} token{'' if f'{distance:.1f}' == '1.0' else 's'} away."
     )
 
 
@@ -77,9 +78,15 @@ def what_it_is_for(role: HeadRole | None, trained: bool) -> str:
     if role is None or role.name is None:
         return "No measured role: nothing we test for explains where it looks."
     meaning = ROLES[role.name]
+    others = [
+        f"<b>{escape(name)}</b> {scored.score:.2f}"
+        for name, scored in role.scores.items()
+        if name != role.name and is_earned(name, scored)
+    ]
+    also = f" It is also good at {' and '.join(others)}." if others else ""
     return (
         f"<b>{meaning.name.capitalize()}</b> {escape(meaning.finds)}: {role.score:.2f} of its "
-        f"weight on {escape(meaning.cases)} ({role.chance:.2f} if spread evenly)."
+        f"weight on {escape(meaning.cases)} ({role.chance:.2f} if spread evenly)." + also
     )
 
 

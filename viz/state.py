@@ -126,8 +126,11 @@ def take_notes() -> list[str]:
 
 
 def text_travels() -> bool:
-    """Whether the text is short enough to stand in the address."""
-    return text_fits_link(quote(get("text")))
+    """Whether the text is short enough to stand in the address, and can be written there at all."""
+    try:
+        return text_fits_link(quote(get("text")))
+    except UnicodeEncodeError:  # half a character
+        return False
 
 
 def publish() -> str:

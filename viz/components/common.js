@@ -151,8 +151,7 @@ const twoDecimals = (value) => value.toFixed(2).replace("-", "−");
 // Arrow keys in a listbox with roving tabindex. The focused option is previewed at once and
 // chosen when the keys rest, so that a held key does not ask the server for every step.
 function rovingKeys(scope, list, { options, columns = () => 1, preview = () => {}, choose }) {
-  let timer = 0;
-  scope.undo(() => clearTimeout(timer));
+  // The timer belongs to `kept`: a choice still pending is not lost when a rerun mounts this anew.
   scope.on(list, "keydown", (event) => {
     const all = options();
     const at = all.indexOf(event.target);
@@ -168,7 +167,7 @@ function rovingKeys(scope, list, { options, columns = () => 1, preview = () => {
     all[to].tabIndex = 0;
     all[to].focus();
     preview(to);
-    clearTimeout(timer);
-    timer = setTimeout(() => choose(to), 160);
+    clearTimeout(scope.kept.choosing);
+    scope.kept.choosing = setTimeout(() => choose(to), 160);
   });
 }

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import measures
 from model.attention import attend, attention_scores, attention_weights
-from model.config import NORMS, Config
+from model.config import NORMS
 from model.errors import HeadlightError
 from model.language_model import LanguageModel
 from model.positions import SCHEMES
@@ -17,12 +17,13 @@ from model.roles import ROLES
 from model.trace import HeadRef, HeadView, Trace
 from model.zoo import names
 from viz import cache, notice, show, state
+from viz.choice import chosen, model_choice, run_text, use_example, view_of
 from viz.components.grid import grid
 from viz.components.lines import lines
 from viz.components.plot import plot
 from viz.components.sentence import sentence
 from viz.components.stages import stages
-from viz.examples import EXAMPLES, Example
+from viz.examples import EXAMPLES
 from viz.figures.head_map import head_map
 from viz.pages import Page
 from viz.theme import Palette, escape, page_css, palette
@@ -31,7 +32,6 @@ N_PREDICTIONS = 5
 N_GUESSES = 3  # of an untrained model, whose predictions are all alike
 # What is left below the sentence, whose lower edge the sentence component publishes.
 _PICTURE_HEIGHT = "max(340px, calc(100dvh - var(--hl-y) - var(--hl-gap) - 34px - 18px))"
-PROMPT = "Type a sentence, or take one of the examples."
 
 
 def page(about: Page) -> None:
@@ -39,118 +39,34 @@ def page(about: Page) -> None:
     colours = palette(st.context.theme.type == "dark")
     st.html(f"<style>{page_css(colours)}</style>")
     state.open_link()
-    choice = _model_choice()
-    with st.spinner("Building the model …") if choice.config else nullcontext():
-        model = cache.model(choice)
+    choice = model_choice()
+    try:
+        with st.spinner("Building the model …") if choice.config else nullcontext():
+            model = cache.model(choice)
+    except HeadlightError as error:
+        st.html(f"<p>{escape(str(error))}</p>")
+        return
     with st.container(key="hero"):
         _top_row(about.question, choice, model)
         if choice.config is not None:
             _blank_controls()
-    run = _trace(choice)
-    ref, query = _chosen(model, run) if run is not None else (None, 0)
-    view = run.head(ref) if run is not None else None
-    _sentence(run, view, query, model, colours)
-    if run is None:
-        state.publish()
+    made = run_text(choice)
+    run = made.trace if made is not None else None
+    ref, query = chosen(model, run) if run is not None else (None, 0)
+    view = view_of(run, ref) if run is not None else None
+    _sentence(run if view is not None else None, view, query, model, colours)
+    link = state.publish()
+    if view is None:
         return
     with st.container(key="main"):
         left, middle, right = st.columns([412, 530, 232], gap="medium")
         with left:
-            _grid(choice, model, run, ref)
+            _grid(made.tiles[ref.kind], model, run, ref)
         with middle:
             _picture(model, run, view, query, colours)
         with right:
             _what_to_notice(model, run, view, query)
-
-
-# --- what is looked at --------------------------------------------------------------------------
-
-
-def _model_choice() -> cache.ModelChoice:
-    name = state.get("model")
-    if name != "blank":
-        return cache.ModelChoice(name)
-    config = Config(
-        n_layers=state.get("layers"),
-        n_heads=state.get("heads"),
-        d_model=state.get("d_model"),
-        d_k=state.get("d_k"),
-        positions=state.get("positions"),
-        norm=state.get("norm"),
-        scaled=state.get("scale") == "on",
-    )
-    return cache.ModelChoice(name, config, state.get("seed"))
-
-
-def _trace(choice: cache.ModelChoice) -> Trace | None:
-    """The trace of the typed text; None, with a sentence on the page, where there is none."""
-    text = state.get("text")
-    if not text.strip():
-        state.note(PROMPT)
-        return None
-    try:
-        return cache.trace(choice, text)
-    except HeadlightError as error:
-        state.note(f"{error}")
-        return None
-
-
-def _chosen(model: LanguageModel, run: Trace) -> tuple[HeadRef, int]:
-    """The head and the row to show: those of the link, else those that show the model at its best.
-
-    What does not exist here (another model, a shorter text) falls back, with a note.
-    """
-    (kind,) = run.kinds
-    n_layers, n_heads = model.info.n_layers[kind], model.info.n_heads[kind]
-    layer, head, query = (state.get(name) for name in ("layer", "head", "query"))
-    if layer is None or head is None:
-        opening = _opening_example(state.get("text"))
-        best = _best_head(model, opening.role)
-        layer = best.layer if layer is None else layer
-        head = best.head if head is None else head
-        if query is None and opening.text == state.get("text"):
-            query = _last_row(run, opening.token)
-    query = len(run.labels[kind]) - 1 if query is None else query
-    layer = _within("layer", layer, n_layers, model.info.name)
-    head = _within("head", head, n_heads, model.info.name)
-    query = min(query, len(run.labels[kind]) - 1)
-    state.put(layer=layer, head=head, query=query)
-    return HeadRef(kind, layer, head), query
-
-
-def _within(name: str, number: int, count: int, model_name: str) -> int:
-    if number < count:
-        return number
-    state.note(f"{model_name} has no {name} {number}: its {name}s go from 0 to {count - 1}.")
-    return count - 1
-
-
-def _opening_example(text: str) -> Example:
-    return next((example for example in EXAMPLES if example.text == text), EXAMPLES[0])
-
-
-def _best_head(model: LanguageModel, role: str) -> HeadRef:
-    """The head that does best in a role; the first head of a model without measured roles."""
-    (kind,) = model.info.kinds
-    scores = {
-        ref: measured.scores[role].score
-        for ref, measured in model.roles.items()
-        if role in measured.scores
-    }
-    return max(scores, key=scores.get) if scores else HeadRef(kind, 0, 0)
-
-
-def _last_row(run: Trace, label: str) -> int | None:
-    (kind,) = run.kinds
-    rows = [row for row, shown in enumerate(run.labels[kind]) if shown == label]
-    return rows[-1] if rows else None
-
-
-def _use_example(example: Example, model: LanguageModel) -> None:
-    best = _best_head(model, example.role)
-    state.put(text=example.text, layer=best.layer, head=best.head)
-    run = cache.trace(_model_choice(), example.text)
-    state.put(query=_last_row(run, example.token))
+            _tools(run, view, link)
 
 
 # --- the parts of the page ----------------------------------------------------------------------
@@ -164,7 +80,7 @@ def _top_row(question: str, choice: cache.ModelChoice, model: LanguageModel) -> 
                 st.button(
                     f"**{example.title}** · {example.text}",
                     key=f"example-{example.title}",
-                    on_click=_use_example,
+                    on_click=use_example,
                     args=(example, model),
                     type="tertiary",
                 )
@@ -215,7 +131,7 @@ def _sentence(
         mask=view.mask if view is not None else None,
         query=query,
         dark=colours.dark,
-        on_text=lambda text: state.put(text=text),
+        on_text=lambda text: state.put(text=text, query=None),  # the row follows what is typed
         on_query=lambda row: state.put(query=row),
         on_theme=lambda name: None,  # a rerun is all that is needed
         unknown_hint="Underlined: not in this model's small English, so read letter by letter.",
@@ -233,10 +149,10 @@ def _what_was_cut(run: Trace, kind: str) -> str:
     )
 
 
-def _grid(choice: cache.ModelChoice, model: LanguageModel, run: Trace, ref: HeadRef) -> None:
+def _grid(tiles: np.ndarray, model: LanguageModel, run: Trace, ref: HeadRef) -> None:
     grid(
         "grid",
-        tiles=cache.tiles(choice, state.get("text"), ref.kind),
+        tiles=tiles,
         names=[
             [
                 _name_and_score(model, HeadRef(ref.kind, layer, head))
@@ -369,10 +285,14 @@ def _what_to_notice(model: LanguageModel, run: Trace, view: HeadView, query: int
         f"<h2 class='hl-section'>Next token after {after}</h2>"
         f"{notice.predictions(run.top(query, N_PREDICTIONS if trained else N_GUESSES))}"
     )
+
+
+def _tools(run: Trace, view: HeadView, link: str) -> None:
+    drawn = state.get("view").lower()
     show.tools(
         "tools",
         picture="picture",
-        filename=f"headlight-{run.info.name}-L{view.ref.layer}-H{view.ref.head}",
+        filename=f"headlight-{run.info.name}-L{view.ref.layer}-H{view.ref.head}-{drawn}",
         table=lambda: show.matrix_table(
             view.weights, view.query_tokens, view.key_tokens, mask=view.mask
         ),
@@ -386,7 +306,7 @@ def _what_to_notice(model: LanguageModel, run: Trace, view: HeadView, query: int
             "key_tokens": view.key_tokens,
         },
         code=(attention_scores, attention_weights, attend, measures.entropy),
-        link=state.publish(),
+        link=link,
         text_travels=state.text_travels(),
     )
 
