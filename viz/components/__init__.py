@@ -78,7 +78,8 @@ def when(key: str, event: str, handler: Callable[..., None] | None) -> Callable[
         return None
 
     def fire() -> None:
-        value = st.session_state[key].get(event)
+        # A trigger may arrive after the component has left the page, and its state with it.
+        value = st.session_state.get(key, {}).get(event)
         if value is not None:
             handler(*value) if isinstance(value, list) else handler(value)
 
