@@ -1,4 +1,5 @@
 const PATIENCE = 20_000; // ms until Streamlit's own chart takes over
+const ALL_LABELS = 34; // rows in sight; with more of them, about 22 are named (as in head_map.py)
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
 
 export default function (component) {
@@ -43,8 +44,9 @@ function whenPlotly(scope, step) {
   const { kept } = scope;
   if (window.Plotly) return step();
   kept.waiting ??= performance.now();
-  if (performance.now() - kept.waiting > PATIENCE) kept.component.setTriggerValue("stock", true);
-  else scope.later(50, () => whenPlotly(scope, step));
+  if (performance.now() - kept.waiting < PATIENCE) return scope.later(50, () => whenPlotly(scope, step));
+  if (!kept.gaveUp) kept.component.setTriggerValue("stock", true);
+  kept.gaveUp = true;
 }
 
 // Parse the figure and give heatmaps that carry their labels in `meta` the two labels of each
@@ -66,6 +68,7 @@ function draw(kept, host) {
   const size = `${width} ${height}`;
   if (kept.drawn === size) return placeFrame(kept, host);
   kept.drawn = size;
+  kept.step = undefined;
   const { data, layout } = fitLabels(kept.figure, width, height);
   window.Plotly.react(host, data, { ...layout, width, height }, CONFIG).then(() => {
     listen(kept, host);
@@ -88,7 +91,7 @@ function listen(kept, host) {
     if (point && kept.frame) announceHover(Math.round(point.y));
   });
   host.on("plotly_unhover", () => { if (kept.frame) announceHover(null); });
-  host.on("plotly_afterplot", () => placeFrame(kept, host));
+  host.on("plotly_afterplot", () => { nameMore(kept, host); placeFrame(kept, host); });
 }
 
 // --- labels of a head map ---------------------------------------------------------------------
@@ -117,6 +120,30 @@ function fitLabels(figure, width, height) {
       trace.type === "scatter" ? { ...trace, textfont: { ...trace.textfont, size } } : trace),
     layout: { ...figure.layout, margin, xaxis: sized(xaxis), yaxis: sized(yaxis) },
   };
+}
+
+// A map that is zoomed in has room for more of its labels than the figure writes.
+function nameMore(kept, host) {
+  const { data, layout } = kept.figure;
+  const rows = layout.meta?.rows;
+  const columns = data[0]?.meta?.columns;
+  const written = layout.yaxis.tickvals;
+  if (!rows || columns?.length !== data[0].meta.rows.length || rows.length !== columns.length) return;
+  const [low, high] = host._fullLayout.yaxis.range;
+  const count = Math.min(rows.length, Math.round(Math.abs(high - low)));
+  host.classList.toggle("zoomed", count < rows.length); // what lies over the free triangle yields
+  const step = count <= ALL_LABELS ? 1 : Math.ceil(count / 22);
+  kept.step ??= written.length > 1 ? written[1] - written[0] : 1;
+  if (step === kept.step) return;
+  kept.step = step;
+  const at = rows.map((_, row) => row).filter((row) => row % step === 0);
+  const names = at.map((key) => columns[key]);
+  const axes = { "yaxis.tickvals": at, "yaxis.ticktext": at.map((row) => rows[row]) };
+  if (layout.xaxis.tickvals) Object.assign(axes, { "xaxis.tickvals": at, "xaxis.ticktext": names });
+  const onSteps = data.findIndex((trace) => trace.type === "scatter");
+  if (onSteps < 0) return window.Plotly.relayout(host, axes);
+  const steps = { x: [at.map((key) => key - 0.42)], y: [at.map((key) => key - 1)], text: [names] };
+  return window.Plotly.update(host, steps, axes, [onSteps]);
 }
 
 // --- the frame around the row that looks ------------------------------------------------------
@@ -152,7 +179,8 @@ function rowBox(kept, host, { xaxis, yaxis }) {
   const top = within(y(kept.row - 0.5), yaxis);
   const bottom = within(y(kept.row + 0.5), yaxis);
   if (bottom - top < 0.5 || right - left < 0.5) return null; // zoomed out of sight
-  return { left: left - 2, top: top - 2, width: right - left + 3, height: bottom - top + 3 };
+  const line = heatmap.ygap ? 3 : 4; // the frame's two lines, less the gap that one of them covers
+  return { left: left - 2, top: top - 2, width: right - left + line, height: bottom - top + line };
 }
 
 // A div over the figure, kept under the last layer, in which the hover label is drawn.
@@ -169,7 +197,7 @@ function overlay(kept, host, name) {
 // Where only some labels are written: the names of the row that looks and of the key that it
 // looks at most, in place of the labels that they cover.
 function nameThinned(kept, host, { xaxis, yaxis }, box) {
-  const ticks = kept.figure.layout.yaxis.tickvals;
+  const ticks = yaxis.tickvals;
   const heatmap = host._fullData?.find((trace) => trace.type === "heatmap");
   const rows = heatmap?.meta.rows;
   if (!rows || ticks.length === rows.length) {

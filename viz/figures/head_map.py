@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # figures need no torch, which model.trace brings along
     from model.trace import HeadView
 
 MAX_CELLS = 512  # a side; more would take seconds to draw and show nothing more
+_FEWEST = 5  # a side: the map of one token has cells as small as that of five
 ALL_LABELS = 34  # a side; beyond, about 22 of the labels are written
 _PAIRS = 128  # a side; beyond, only the plot component names both tokens of a cell in its hover
 _ROW_WIDTH, _KEY_WIDTH = 18, 14  # labels longer than this many columns are cut
@@ -161,7 +162,7 @@ def _layout(
         },
         "xaxis": _key_axis(key_tokens, staircase, font, palette),
         "yaxis": {
-            "range": [n_query - 0.5, -1.55 if staircase else -0.5],
+            "range": [max(n_query, _FEWEST) - 0.5, -1.55 if staircase else -0.5],
             "scaleanchor": "x",
             "constrain": "domain",
             "constraintoward": "top",
@@ -195,7 +196,7 @@ def _key_axis(
     """The axis of the keys: without labels of its own where they stand on the steps."""
     n_key = len(key_tokens)
     axis = {
-        "range": [-0.5, n_key - 0.5],
+        "range": [-0.5, max(n_key, _FEWEST) - 0.5],
         "constrain": "domain",
         "constraintoward": "left",
         "showgrid": False,
@@ -218,9 +219,11 @@ def _key_axis(
 
 def _right_end(key_tokens: Sequence[str]) -> float:
     """Where the x axis ends so that the labels on the steps fit, in a picture 420 px high."""
-    n = len(key_tokens)
+    n = max(len(key_tokens), _FEWEST)
     cell, size = 420 / (n + 1), _size(n)
-    widths = ((key, min(columns(key_tokens[key]), _KEY_WIDTH)) for key in _labelled(n))
+    widths = (
+        (key, min(columns(key_tokens[key]), _KEY_WIDTH)) for key in _labelled(len(key_tokens))
+    )
     ends = (key - 0.42 + (0.6 * size * width + 6) / cell for key, width in widths)
     return max(n - 0.5, *ends)
 
