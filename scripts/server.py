@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
+APP = "app.py"
 START_TIMEOUT = 120  # seconds; a loaded machine with a cold disk needs some of them
 
 
@@ -34,7 +35,7 @@ def free_port(wanted: int = 0) -> int:
 class Server:
     """`streamlit run` of one script as a process of its own; `with Server() as server:` ends it.
 
-    script: what to run, relative to the project's folder
+    script: what to run, relative to the project's folder; the app starts warm (scripts/serve.py)
     port: 0 takes any free one
     options: further options for `streamlit run`
     log: an open file for what it prints; None leaves it on the terminal
@@ -43,7 +44,7 @@ class Server:
 
     def __init__(
         self,
-        script: str | Path = "app.py",
+        script: str | Path = APP,
         *,
         port: int = 0,
         options: Sequence[str] = (),
@@ -52,7 +53,8 @@ class Server:
     ) -> None:
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}"
-        command = [sys.executable, *python_options, "-m", "streamlit", "run", str(script)]
+        start = ["scripts.serve"] if script == APP else ["streamlit", "run"]
+        command = [sys.executable, *python_options, "-m", *start, str(script)]
         command += ["--server.port", str(self.port), *options]
         stderr = subprocess.STDOUT if log else None
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=stderr)

@@ -79,6 +79,49 @@ def test_any_text_gives_a_picture_or_a_sentence(text: str, view: str):
     assert not app.error
 
 
+def go_back(app: AppTest, link: dict[str, str]) -> AppTest:
+    """What the Back button does: another address, and a run that nothing on the page asked for."""
+    app.query_params.clear()
+    for name, value in link.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def test_back_brings_the_last_view_and_stays_on_its_address():
+    app = opened(model="blank", text="The dog sleeps.", d_k="5")
+    before = link_of(app)
+    app.slider(key="d_k").set_value(7).run()
+    assert link_of(app)["d_k"] == "7"
+    go_back(app, before)
+    assert app.slider(key="d_k").value == 5
+    assert link_of(app) == before
+
+
+def test_back_to_an_address_without_a_view_leaves_it_as_it_is():
+    """Or the way back would end there: each step would lead forward again."""
+    app = opened()
+    assert link_of(go_back(app, {})) == {}
+
+
+def test_a_text_that_no_link_can_hold_comes_back_too():
+    app = opened(text="word " * 1000)
+    long = link_of(app)
+    app.session_state["examples"] = True
+    app.run().button(key=f"example-{EXAMPLES[0].title}").click().run()
+    assert link_of(app)["text"] == EXAMPLES[0].text
+    go_back(app, long)
+    assert app.session_state["view.text"] == "word " * 1000
+
+
+def test_a_click_that_comes_with_the_address_before_is_not_taken_for_back():
+    app = opened(model="blank", text="The dog sleeps.", d_k="5")
+    before = link_of(app)
+    app.slider(key="d_k").set_value(7).run()
+    app.query_params["d_k"] = before["d_k"]
+    app.slider(key="layers").set_value(2).run()
+    assert (link_of(app)["d_k"], link_of(app)["layers"]) == ("7", "2")
+
+
 def test_a_text_too_long_for_a_link_stays_out_of_it():
     assert "text" not in link_of(opened(text="word " * 1000))
 
@@ -96,7 +139,8 @@ def test_blank_is_built_in_the_shape_of_the_link():
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
 def test_every_example_opens_on_its_token(example):
     app = opened()
-    app.button(key=f"example-{example.title}").click().run()
+    app.session_state["examples"] = True  # the popover is open
+    app.run().button(key=f"example-{example.title}").click().run()
     assert not app.exception
     link = link_of(app)
     assert link["text"] == example.text

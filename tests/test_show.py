@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from viz import show
+from viz import show, state
 from viz.components.stages import mask_words, scale_words
 
 HOSTILE = ["=1+1", "+1", "-1", "@x", "'", "\t", "<s>", "$x^2$", "&amp;", "a,b", 'say "a"', ""]
@@ -87,8 +87,8 @@ def test_an_npz_opens_without_pickles_and_holds_the_arrays_exactly():
 
 
 def test_a_link_carries_two_thousand_characters_and_no_more():
-    assert show.text_fits_link("a" * 2_000)
-    assert not show.text_fits_link("a" * 2_001)
+    assert state.text_fits_link("a" * 2_000)
+    assert not state.text_fits_link("a" * 2_001)
 
 
 # --- code ---------------------------------------------------------------------------------------

@@ -18,11 +18,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from viz import state
 from viz.components.export import picture_buttons
 from viz.theme import visible
 
-# What a browser and a mail program carry without cutting; longer text stays out of the link.
-MAX_LINK_TEXT = 2_000
 # A spreadsheet runs a cell that begins with one of these. The apostrophe is here too, so that
 # taking one away again is never a guess.
 _FORMULA_STARTS = tuple("=+-@'\t\r＝＋－＠")  # noqa: RUF001 - Excel also runs the wide forms
@@ -49,29 +48,32 @@ def tools(
     uniquely (`matrix_table`).   arrays: what goes into the NPZ, by name.   csv: the frame of the
     CSV where it is more than the table.   code: the functions that computed the picture.
     link: the address of the view; no Link popover without one.   text_travels: False if the text
-    was too long for the link (`text_fits_link`).
+    was too long for the link (`state.text_fits_link`).
     """
     name = re.sub(r"[^A-Za-z0-9.-]+", "-", filename).strip("-.") or "headlight"
     with st.container(key=f"{key}-tools", horizontal=True, gap="xsmall", width="content"):
-        with _popover("Table", key) as opened:
+        with popover("Table", f"{key}-table") as opened:
             if opened:
                 _show_table(table())
-        with _popover("Export", key) as opened:
+        with popover("Export", f"{key}-export") as opened:
             if opened:
                 _show_export(key, picture, name, csv or table, arrays)
         if code:
-            with _popover("Code", key) as opened:
+            with popover("Code", f"{key}-code") as opened:
                 if opened:
                     _show_code(code)
         if link is not None:
-            with _popover("Link", key) as opened:
+            with popover("Link", f"{key}-link") as opened:
                 if opened:
                     _show_link(key, link, text_travels)
 
 
-def text_fits_link(encoded_text: str) -> bool:
-    """Whether a text, percent-encoded, is short enough to travel in a link."""
-    return len(encoded_text) <= MAX_LINK_TEXT
+@contextmanager
+def popover(label: str, key: str, icon: str | None = None) -> Iterator[bool]:
+    """`st.popover` that says whether it is open, so that a closed one costs nothing."""
+    box = st.popover(label, type="tertiary", icon=icon, key=key, on_change=state.touch)
+    with box:
+        yield bool(box.open)
 
 
 def positions(labels: Sequence[str]) -> list[str]:
@@ -97,6 +99,24 @@ def matrix_table(
         cells = np.where(mask, cells, np.nan)
     index = pd.Index(positions(row_labels), name=corner)
     return pd.DataFrame(cells, index=index, columns=positions(column_labels))
+
+
+def pairs_table(
+    matrices: Mapping[str, np.ndarray],
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    mask: np.ndarray,
+) -> pd.DataFrame:
+    """Several matrices as one table, a line for each query and key that the mask lets meet.
+
+    matrices: by the name of their column, (n_query, n_key) each   mask: (n_query, n_key), True =
+    may attend.   Token columns hold positions as `positions` writes them.
+    """
+    queries, keys = np.nonzero(mask)
+    lines = pd.Index(np.array(positions(row_labels), object)[queries], name="query")
+    columns = {"key": np.array(positions(column_labels), object)[keys]}
+    columns |= {name: matrix[queries, keys] for name, matrix in matrices.items()}
+    return pd.DataFrame(columns, index=lines)
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -131,14 +151,6 @@ def source_of(what: Callable | type) -> tuple[str, str]:
 
 
 # --- the contents of the popovers ---------------------------------------------------------------
-
-
-@contextmanager
-def _popover(label: str, key: str) -> Iterator[bool]:
-    """`st.popover` that says whether it is open, so that a closed one costs nothing."""
-    popover = st.popover(label, type="tertiary", key=f"{key}-{label.lower()}", on_change="rerun")
-    with popover:
-        yield bool(popover.open)
 
 
 def _show_table(frame: pd.DataFrame) -> None:
@@ -205,8 +217,8 @@ def _show_link(key: str, link: str, text_travels: bool) -> None:
     st.text_input("The address of this view", key=field, width=520)
     if not text_travels:
         st.text(
-            f"The text is longer than {MAX_LINK_TEXT:,} characters of an address, so it does not "
-            "travel: the link opens this view with the example text."
+            f"The text is longer than {state.MAX_LINK_TEXT:,} characters of an address, so it does "
+            "not travel: the link opens this view with the example text."
         )
 
 

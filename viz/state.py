@@ -17,8 +17,9 @@ import streamlit as st
 from model import zoo
 from model.config import NORMS
 from model.positions import SCHEMES
-from viz.show import text_fits_link
 
+# What a browser and a mail program carry without cutting; longer text stays out of the link.
+MAX_LINK_TEXT = 2_000
 OPENING_TEXT = "The keys to the old cabinet are rusty."
 VIEWS = ("Map", "Lines", "Stages")
 ROW_NAMES = ("token read", "token predicted")
@@ -81,6 +82,11 @@ FIELDS: Mapping[str, Field] = {
     "seed": Field(0, whole(0, 9999)),
 }
 _ALWAYS_IN_LINK = ("model", "text", "layer", "head", "query")
+# Beside the fields, a session keeps these:
+_ADDRESS = "address"  # what the address bar shows, as far as is known here
+_TOUCHED = "touched"  # whether a person's act is what the coming run answers
+_BACK = "back"  # whether this run answers Back or Forward
+_UNTOLD = "untold text"  # the last text that was too long for the address
 
 
 def get(name: str) -> Any:
@@ -90,8 +96,13 @@ def get(name: str) -> Any:
 
 def put(**values: Any) -> None:
     """Sets fields, from a callback or before the widgets that show them are drawn."""
-    for name, value in values.items():
-        st.session_state[f"view.{name}"] = value
+    touch()
+    _set(values)
+
+
+def touch() -> None:
+    """Says that this run answers something a person did on the page (see `open_link`)."""
+    st.session_state[_TOUCHED] = True
 
 
 def widget(name: str) -> dict[str, Any]:
@@ -101,18 +112,35 @@ def widget(name: str) -> dict[str, Any]:
 
 
 def open_link() -> None:
-    """Takes the view from the address, once a session; what cannot be meant becomes a note."""
-    if "view.model" in st.session_state:
-        return
-    for name, field in FIELDS.items():
-        put(**{name: field.default})
-        given = st.query_params.get(name)
-        if given is None:
-            continue
+    """Takes the view from the address: at first, and when Back or Forward has changed it.
+
+    What cannot be meant falls back to the default and becomes a note. A run that follows a click
+    may still carry the address from before the last one, so it never counts as Back.
+    """
+    touched = st.session_state.pop(_TOUCHED, False)
+    given = st.query_params.to_dict()
+    first = "view.model" not in st.session_state
+    st.session_state[_BACK] = back = not (
+        first or touched or given == st.session_state.get(_ADDRESS)
+    )
+    if first or back:
+        _read(given)
+
+
+def _read(given: Mapping[str, str]) -> None:
+    _set({name: field.default for name, field in FIELDS.items()})
+    if given and "text" not in given and _UNTOLD in st.session_state:
+        _set({"text": st.session_state[_UNTOLD]})
+    for name in FIELDS.keys() & given.keys():
         try:
-            put(**{name: field.read(given)})
+            _set({name: FIELDS[name].read(given[name])})
         except ValueError as error:
-            note(f"In the link, {name} “{given[:40]}” {error}.")
+            note(f"In the link, {name} “{given[name][:40]}” {error}.")
+
+
+def _set(values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        st.session_state[f"view.{name}"] = value
 
 
 def note(sentence: str) -> None:
@@ -125,6 +153,11 @@ def take_notes() -> list[str]:
     return st.session_state.pop("notes", [])
 
 
+def text_fits_link(encoded_text: str) -> bool:
+    """Whether a text, percent-encoded, is short enough to travel in a link."""
+    return len(encoded_text) <= MAX_LINK_TEXT
+
+
 def text_travels() -> bool:
     """Whether the text is short enough to stand in the address, and can be written there at all."""
     try:
@@ -134,16 +167,21 @@ def text_travels() -> bool:
 
 
 def publish() -> str:
-    """Writes the view into the browser's address bar and returns it as a link."""
+    """Writes the view into the browser's address bar and returns it as a link.
+
+    An address that Back has brought stays as it is: another one would end the way back there.
+    """
     values = {
         name: str(get(name))
         for name, field in FIELDS.items()
         if get(name) is not None and (name in _ALWAYS_IN_LINK or get(name) != field.default)
     }
     if not text_travels():
-        del values["text"]
-    if st.query_params.to_dict() != values:
+        st.session_state[_UNTOLD] = values.pop("text")
+    if not st.session_state[_BACK] and st.query_params.to_dict() != values:
         st.query_params.from_dict(values)
+    st.session_state[_ADDRESS] = st.query_params.to_dict()
+    st.session_state.pop(_TOUCHED, None)  # what this run itself has put
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(values, quote_via=quote)}"
 
 

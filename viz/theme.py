@@ -11,7 +11,7 @@ import html
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 # The families that ship with Streamlit: nothing is fetched and nothing is added.
@@ -146,6 +146,7 @@ def visible(text: str) -> str:
     return "␣" * lead + "".join(signs) + "␣" * trail
 
 
+@lru_cache(4096)
 def label(text: str, width: int = 24) -> str:
     """A token as the text of a Plotly figure, literally: the one escape for Plotly.
 
@@ -163,6 +164,7 @@ def escape(text: str) -> str:
     return html.escape(visible(text), quote=True)
 
 
+@lru_cache(4096)
 def columns(text: str) -> int:
     """The width of `visible(text)` in columns of a monospaced font; CJK and emoji take two."""
     return sum(_cluster_columns(cluster) for cluster in _clusters(visible(text)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import zlib
+from base64 import b64encode
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def plot(
     where no Plotly appears within twenty seconds, Streamlit's own chart takes over.
     """
     with st.container(key=f"{key}-loader"):
-        st.plotly_chart(_nothing(), key=f"{key}-loading", width=10, height=10, config=_QUIET)
+        _load_plotly()
     if st.session_state.get(f"{key}:stock"):
         st.plotly_chart(figure, key=f"{key}-stock", theme=None, alt=alt, config=_QUIET)
         return
@@ -68,11 +68,22 @@ def plot(
 _QUIET = {"displayModeBar": False}
 
 
-@cache
-def _nothing() -> go.Figure:
+@st.cache_data(show_spinner=False)
+def _load_plotly() -> None:
+    """An empty chart. Cached: checking a figure takes Streamlit longer than our own pictures do."""
     hidden = {"visible": False}
     layout = {"xaxis": hidden, "yaxis": hidden, "margin": dict.fromkeys("lrtb", 0)}
-    return go.Figure({"data": [{"type": "scatter"}], "layout": layout})
+    nothing = go.Figure({"data": [{"type": "scatter"}], "layout": layout})
+    st.plotly_chart(nothing, width=10, height=10, config=_QUIET)
+
+
+def _typed(values: np.ndarray) -> dict[str, str]:
+    """A matrix in the form that Plotly reads without going through text."""
+    return {
+        "dtype": values.dtype.str.lstrip("<|"),
+        "bdata": b64encode(np.ascontiguousarray(values).tobytes()).decode(),
+        "shape": ", ".join(map(str, values.shape)),
+    }
 
 
 def _spec(figure: go.Figure | Mapping[str, Any]) -> bytes:
@@ -82,5 +93,7 @@ def _spec(figure: go.Figure | Mapping[str, Any]) -> bytes:
     for trace in traces:
         if "rows" in (trace.get("meta") or {}):
             trace.pop("customdata", None)
+        if isinstance(trace.get("z"), np.ndarray):
+            trace["z"] = _typed(trace["z"])
     text = json.dumps({"data": traces, "layout": plain["layout"]}, cls=PlotlyJSONEncoder)
     return text.encode()

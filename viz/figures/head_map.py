@@ -41,6 +41,16 @@ def head_map(
     its rows and columns, from which that component makes every cell's hover label: two labels a
     cell would be most of the figure.
     """
+    return go.Figure(head_map_data(view, row_labels=row_labels, palette=palette))
+
+
+def head_map_data(
+    view: HeadView,
+    *,
+    row_labels: Sequence[str] | None = None,
+    palette: Palette = LIGHT,
+) -> dict[str, Any]:
+    """`head_map` as plain data, for a page: `go.Figure` takes longer to check than this to make."""
     n_query, n_key = view.weights.shape
     block = max(1, -(-max(n_query, n_key) // MAX_CELLS))
     rows = list(view.query_tokens if row_labels is None else row_labels)
@@ -54,7 +64,7 @@ def head_map(
     if block > 1:
         drawing["layout"]["annotations"] = [_block_note(block, palette)]
         drawing["layout"]["margin"]["b"] = 24
-    return go.Figure(drawing)
+    return drawing
 
 
 def _is_staircase(mask: np.ndarray) -> bool:

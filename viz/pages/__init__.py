@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,13 @@ class Page:
     title: str
     question: str
 
+    def load(self) -> ModuleType:
+        """The page's module, imported only when it is asked for: no page pays for another."""
+        return import_module(f"viz.pages.{self.name}")
+
     def render(self) -> None:
-        """Draws the page. Its module is imported only now: no page pays for another."""
-        import_module(f"viz.pages.{self.name}").page(self)
+        """Draws the page."""
+        self.load().page(self)
 
 
 PAGES = (Page("heads", "Heads", "What does each head look at, and what for?"),)

@@ -19,19 +19,14 @@ from model.zoo import names
 from viz import cache, notice, show, state
 from viz.choice import chosen, model_choice, run_text, use_example, view_of
 from viz.components.grid import grid
-from viz.components.lines import lines
-from viz.components.plot import plot
 from viz.components.sentence import sentence
-from viz.components.stages import stages
 from viz.examples import EXAMPLES
-from viz.figures.head_map import head_map
 from viz.pages import Page
+from viz.pages.head_views import VIEWS
 from viz.theme import Palette, escape, page_css, palette
 
 N_PREDICTIONS = 5
 N_GUESSES = 3  # of an untrained model, whose predictions are all alike
-# What is left below the sentence, whose lower edge the sentence component publishes.
-_PICTURE_HEIGHT = "max(340px, calc(100dvh - var(--hl-y) - var(--hl-gap) - 34px - 18px))"
 
 
 def page(about: Page) -> None:
@@ -66,7 +61,7 @@ def page(about: Page) -> None:
             _picture(model, run, view, query, colours)
         with right:
             _what_to_notice(model, run, view, query)
-            _tools(run, view, link)
+            _tools(run, view, query, link)
 
 
 # --- the parts of the page ----------------------------------------------------------------------
@@ -75,19 +70,25 @@ def page(about: Page) -> None:
 def _top_row(question: str, choice: cache.ModelChoice, model: LanguageModel) -> None:
     with st.container(key="top", horizontal=True, vertical_alignment="center"):
         st.html(f"<h1 class='hl-question'>{escape(question)}</h1>")
-        with st.popover("Examples", icon=":material/format_quote:", type="tertiary"):
-            for example in EXAMPLES:
-                st.button(
-                    f"**{example.title}** · {example.text}",
-                    key=f"example-{example.title}",
-                    on_click=use_example,
-                    args=(example, model),
-                    type="tertiary",
-                )
+        with show.popover("Examples", "examples", ":material/format_quote:") as opened:
+            if opened:
+                _examples(model)
         (kind,) = model.info.kinds
         size = f"{model.info.n_layers[kind]} layers × {model.info.n_heads[kind]} heads"
-        with st.popover(f"{choice.name} · {size}", icon=":material/layers:", type="tertiary"):
-            st.radio("Model", names(), captions=_model_captions(), **state.widget("model"))
+        with show.popover(f"{choice.name} · {size}", "models", ":material/layers:") as opened:
+            if opened:
+                st.radio("Model", names(), captions=_model_captions(), **state.widget("model"))
+
+
+def _examples(model: LanguageModel) -> None:
+    for example in EXAMPLES:
+        st.button(
+            f"**{example.title}** · {example.text}",
+            key=f"example-{example.title}",
+            on_click=use_example,
+            args=(example, model),
+            type="tertiary",
+        )
 
 
 def _model_captions() -> list[str]:
@@ -133,7 +134,7 @@ def _sentence(
         dark=colours.dark,
         on_text=lambda text: state.put(text=text, query=None),  # the row follows what is typed
         on_query=lambda row: state.put(query=row),
-        on_theme=lambda name: None,  # a rerun is all that is needed
+        on_theme=lambda name: state.touch(),  # a rerun is all that is needed
         unknown_hint="Underlined: not in this model's small English, so read letter by letter.",
         notice=" ".join(notes),
     )
@@ -188,90 +189,7 @@ def _picture(
             "View", state.VIEWS, label_visibility="collapsed", required=True, **state.widget("view")
         )
     with st.container(key="picture"):
-        draw = {"Map": _map, "Lines": _lines, "Stages": _stages}[state.get("view")]
-        draw(run, view, query, colours)
-
-
-def _choose_row(row: int, *_column: int) -> None:
-    state.put(query=row)
-
-
-def _map(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
-    predicted = state.get("rows") == "token predicted"
-    rows = _predicted_labels(run) if predicted else view.query_tokens
-    plot(
-        "map",
-        figure=head_map(view, row_labels=rows, palette=colours),
-        alt=_alt(run, view, "map"),
-        height_css=_PICTURE_HEIGHT,
-        on_click=_choose_row,
-        row_frame={"query": query, "causal": not np.triu(view.mask, 1).any()},
-    )
-    with st.container(key="legend"):
-        st.segmented_control(
-            "Rows",
-            state.ROW_NAMES,
-            label_visibility="collapsed",
-            required=True,
-            **state.widget("rows"),
-        )
-        st.html(_legend(predicted))
-
-
-def _predicted_labels(run: Trace) -> list[str]:
-    """What each row predicts: a decoder's head works in the row that predicts, not at the word."""
-    return [f"→ {run.vocabulary[best]}" for best in run.logits.argmax(dim=-1).tolist()]
-
-
-def _legend(predicted: bool) -> str:
-    row = "row: what is predicted after it" if predicted else "row: the token that looks"
-    return (
-        "<div class='hl-legend'>weight 0<span class='ramp'></span>1</div>"
-        f"<div class='hl-legend'><span class='words'>{row}<br>column: the token looked at<br>"
-        "no cell: comes later, out of sight</span></div>"
-    )
-
-
-def _lines(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
-    attention = run.attention(view.ref.kind, view.ref.layer)
-    lines(
-        "lines",
-        weights=np.stack([attention.weights(head).numpy() for head in range(attention.n_heads)]),
-        mask=view.mask,
-        query_labels=view.query_tokens,
-        key_labels=view.key_tokens,
-        layer=view.ref.layer,
-        head=view.ref.head,
-        query=query,
-        on_query=_choose_row,
-    )
-
-
-def _stages(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
-    attention = run.attention(view.ref.kind, view.ref.layer)
-    stages(
-        "stages",
-        raw_scores=view.raw_scores,
-        scores=view.scores,
-        mask=view.mask,
-        weights=view.weights,
-        query_labels=view.query_tokens,
-        key_labels=view.key_tokens,
-        query=query,
-        layer=view.ref.layer,
-        head=view.ref.head,
-        d_k=attention.d_k,
-        scale=attention.scale,
-        on_query=_choose_row,
-    )
-
-
-def _alt(run: Trace, view: HeadView, picture: str) -> str:
-    n = len(view.query_tokens)
-    return (
-        f"Attention {picture} of {run.info.name}, layer {view.ref.layer} head {view.ref.head}, "
-        f"on {n} tokens; the numbers are under Table"
-    )
+        VIEWS[state.get("view")].draw(run, view, query, colours)
 
 
 def _what_to_notice(model: LanguageModel, run: Trace, view: HeadView, query: int) -> None:
@@ -287,15 +205,14 @@ def _what_to_notice(model: LanguageModel, run: Trace, view: HeadView, query: int
     )
 
 
-def _tools(run: Trace, view: HeadView, link: str) -> None:
-    drawn = state.get("view").lower()
+def _tools(run: Trace, view: HeadView, query: int, link: str) -> None:
+    drawn = VIEWS[state.get("view")]
     show.tools(
         "tools",
         picture="picture",
-        filename=f"headlight-{run.info.name}-L{view.ref.layer}-H{view.ref.head}-{drawn}",
-        table=lambda: show.matrix_table(
-            view.weights, view.query_tokens, view.key_tokens, mask=view.mask
-        ),
+        filename=f"headlight-{run.info.name}-L{view.ref.layer}-H{view.ref.head}-{state.get('view').lower()}",
+        table=lambda: drawn.table(view, query),
+        csv=lambda: drawn.csv(run, view),
         arrays=lambda: {
             "weights": view.weights,
             "scores": view.scores,
@@ -313,8 +230,8 @@ def _tools(run: Trace, view: HeadView, link: str) -> None:
 
 def _role_scores(model: LanguageModel, ref: HeadRef) -> None:
     """Every role that this head was tested for, what it means, and how the head did."""
-    with st.popover("All role scores", type="tertiary", key="roles", on_change="rerun") as popover:
-        if not popover.open:
+    with show.popover("All role scores", "roles") as opened:
+        if not opened:
             return
         scores = model.roles[ref].scores
         st.dataframe(
