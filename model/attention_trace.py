@@ -111,6 +111,13 @@ class AttentionTrace:
         self._check_weights(head, weights)
         return weights
 
+    def all_weights(self) -> Tensor:
+        """The weights of every head at once, unchecked: float32 (n_heads, n_query, n_key).
+
+        For short texts: this is the array that a trace otherwise never holds.
+        """
+        return self._weights(slice(0, self.n_heads))
+
     def output(self, head: int) -> Tensor:
         """What the head hands to W_O: weights v, float32 (n_query, d_v), as replaced if ablated."""
         output = self.weights(head) @ self.v[self.kv_head(head)].float()
@@ -131,8 +138,7 @@ class AttentionTrace:
         Raises HeadlightError if a weight is not finite.
         """
         n_query, n_key = self.mask.shape
-        strips = [self._largest_on_keys(rows) for rows in _blocks(n_query, bins)]
-        tall = torch.stack(strips, dim=1)  # (n_heads, blocks of rows, n_key)
+        tall = self._largest_on_keys(_blocks(n_query, bins))  # (n_heads, blocks of rows, n_key)
         for head, largest in enumerate(tall):
             if not largest.isfinite().all():
                 raise self._not_a_distribution(head)
@@ -144,18 +150,24 @@ class AttentionTrace:
         tall = torch.stack([self.mask[rows].any(dim=0) for rows in _blocks(n_query, bins)])
         return torch.stack([tall[:, c].any(dim=1) for c in _blocks(n_key, bins)], -1).numpy()
 
-    def _largest_on_keys(self, rows: slice) -> Tensor:
-        """Each head's largest weight on each key, among some of the queries: (n_heads, n_key).
+    def _largest_on_keys(self, blocks: list[slice]) -> Tensor:
+        """Each head's largest weight on each key, by block of queries: (n_heads, blocks, n_key).
 
-        A few queries at a time, with the keys that they can see: no n_heads × n × n array exists.
+        STRIP queries at a time, with the keys that they can see: no n_heads × n × n array exists.
         """
-        largest = torch.zeros(self.n_heads, self.mask.shape[1])
-        for start in range(rows.start, rows.stop, STRIP):
-            strip = slice(start, min(start + STRIP, rows.stop))
-            seen = self.mask[strip].any(dim=0).nonzero()
+        n_query, n_key = self.mask.shape
+        largest = torch.zeros(self.n_heads, len(blocks), n_key)
+        for start in range(0, n_query, STRIP):
+            stop = min(start + STRIP, n_query)
+            seen = self.mask[start:stop].any(dim=0).nonzero()
             visible = int(seen[-1]) + 1 if len(seen) else 1
-            weights = self._weights(slice(0, self.n_heads), strip, visible).amax(dim=1)
-            largest[:, :visible] = torch.maximum(largest[:, :visible], weights)
+            weights = self._weights(slice(0, self.n_heads), slice(start, stop), visible)
+            for number, block in enumerate(blocks):
+                first, end = max(block.start, start), min(block.stop, stop)
+                if first < end:
+                    so_far = largest[:, number, :visible]
+                    of_block = weights[:, first - start : end - start].amax(dim=1)
+                    so_far.copy_(torch.maximum(so_far, of_block))
         return largest
 
     def _one(self, head: int) -> slice:

@@ -9,14 +9,21 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from model.evaluate import best_head
-from model.roles import MIN_PAIRS_HELD, MIN_SCORE, MIN_TIMES_CHANCE, ROLES, from_json
+from model.roles import (
+    MIN_PAIRS_HELD,
+    MIN_SCORE,
+    MIN_TIMES_CHANCE,
+    ROLES,
+    best_head,
+    from_json,
+)
 from model.transformer import Transformer, count_parameters
 
 if TYPE_CHECKING:
     from model.config import Config
 
 WIDTH = 100
+BEST_TOLD = ("subject", "induction", "previous", "gloss")  # of another seed
 
 ACCURACIES = {
     "agreement": "is or are, sleeps or sleep: p(right form) > p(other number), nouns in the way",
@@ -34,8 +41,10 @@ of {c.n_ctx} tokens, {c.vocab_size:,} pieces, {n_parameters:,} parameters in 16 
 `model/train.py` trained it to predict the next piece of texts that
 `model/languages/{t[language]}.py` generates; there is no data set. {t[steps]:,} steps of
 {t[batch_size]} texts of {c.n_ctx} tokens: {millions:.1f} million tokens. {t[repeats]:.0%} of the
-texts are random pieces said again and again, which teach induction; {t[fallback]:.0%} of those
-pieces are letters, digits, signs and bytes, so that none is left untrained. AdamW,
+texts are random pieces said again and again, which teach induction: {t[few]} different ones for the
+first {t[few_steps]:,} steps, then all. {t[fallback]:.0%} of those pieces are letters, digits, signs
+and bytes, and {t[strewn]:.0%} of the stories have such pieces strewn in, so that none is left
+untrained. AdamW,
 learning rate {t[learning_rate]:g} after {t[warm_up]} steps of warm-up, then a cosine
 down to {t[final_rate]:.0%}; weight decay {t[weight_decay]:g}, gradients clipped at
 {t[clip]:g}. Seed {t[seed]}. {t[cpu_minutes]:.0f} CPU-minutes on one thread.
@@ -51,9 +60,8 @@ Loss, in nats a piece: {losses}.
 
 A piece that training never showed becomes a sink, at which everything looks. Here a word draws
 {sinks[words]:.3f} of the weight of a later row (2 to 20 tokens on, in the head where that is most),
-a piece that spells out unknown words {sinks[fallback]:.3f}. Of the words one in twenty draws
-{sinks[high_words]:.3f} or more; of the pieces `{sinks[worst_piece]}` draws most,
-{sinks[worst]:.3f}, {sinks_ratio:.1f} times that.
+a piece that spells out unknown words {sinks[fallback]:.3f}; of those `{sinks[worst_piece]}` draws
+most, {sinks[worst]:.3f}, {sinks_ratio:.1f} times what a word does.
 
 ## What its heads do
 
@@ -61,7 +69,9 @@ A score is the mean weight that a head puts on the right token; chance is the sc
 spreads its weight evenly. A head is named by its best role if the score is at least {min_score}
 and {min_times:.0f} × chance. Where who plays the part is a matter of meaning, the right candidate
 must also get more weight than the wrong one in both members of at least {min_pairs:.0%} of the
-minimal pairs: two texts that differ only in who plays it. This is the best head of each role:
+minimal pairs: two texts that differ only in who plays it. Of subject, only nouns are cases: a
+person's name is always singular, so nothing has to be found; which of two people acts is measured
+as actor, which names no head, since no pairs test it. This is the best head of each role:
 
 {roles}
 
@@ -83,6 +93,8 @@ and these are the names:
 
     python -m model.train {t[name]} --seed {t[seed]}
 
+{another}
+
 That program writes this card, from `heads.json`; `tests/test_writer.py` computes the scores again.
 """
 
@@ -99,14 +111,15 @@ def card(config: Config, heads: Mapping) -> str:
         accuracies=_accuracy_table(heads["accuracies"]),
         losses=", ".join(f"{nats:.3f} on {name}" for name, nats in heads["losses"].items()),
         sinks=sinks,
-        sinks_ratio=sinks["worst"] / sinks["high_words"],
+        sinks_ratio=sinks["worst"] / sinks["words"],
+        another=_another_seed(heads.get("another_seed")),
         min_score=MIN_SCORE,
         min_times=MIN_TIMES_CHANCE,
         min_pairs=MIN_PAIRS_HELD,
         roles=_role_table(heads["heads"]),
         names=_name_table(heads["heads"]),
     )
-    return "\n\n".join(map(_filled, text.split("\n\n")))
+    return "\n\n".join(_filled(block) for block in text.split("\n\n") if block)
 
 
 def _filled(block: str) -> str:
@@ -153,3 +166,28 @@ def _name_table(heads: list) -> str:
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     lines = [header, tuple("---" for _ in header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _another_seed(scores: Mapping | None) -> str:
+    """What the same recipe gave from another seed (`summary_of`)."""
+    if scores is None:
+        return ""
+    best = ", ".join(f"{role} {score:.4f}" for role, score in scores["best"].items())
+    accuracies = ", ".join(f"{name} {value:.4f}" for name, value in scores["accuracies"].items())
+    return (
+        f"From seed {scores['seed']} the same recipe gave these accuracies: {accuracies}; "
+        f"these best heads: {best}; "
+        f"and no piece that draws more than {scores['sinks_ratio']:.1f} times what a word does."
+    )
+
+
+def summary_of(heads: Mapping) -> dict:
+    """What `card` tells of a run from another seed. heads: what stands in its heads.json."""
+    scored = from_json(heads["heads"])
+    best = {role: scored[best_head(scored, role)].scores[role].score for role in BEST_TOLD}
+    return {
+        "seed": heads["training"]["seed"],
+        "accuracies": {name: a["value"] for name, a in heads["accuracies"].items()},
+        "best": best,
+        "sinks_ratio": round(heads["sinks"]["worst"] / heads["sinks"]["words"], 4),
+    }

@@ -17,8 +17,6 @@ import torch
 from torch import Tensor
 
 from model import roles
-from model.attention import attention_scores, attention_weights
-from model.attention_trace import AttentionTrace
 from model.info import HeadRef
 from model.languages import Passage, Truth
 from model.recorder import recording
@@ -29,7 +27,7 @@ from model.transformer import Transformer
 
 BATCH = 16
 # The test text; sink_rounds is how often each piece stands in the sink test.
-SIZES = {"stories": 480, "repeats": 60, "pairs": 120, "sink_rounds": 10}
+SIZES = {"stories": 640, "repeats": 60, "pairs": 120, "sink_rounds": 120}
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,7 @@ class HeldOut:
     repeats: tuple[Passage, ...]  # random pieces, said twice
     pairs: Mapping[str, tuple[tuple[Passage, Passage], ...]]  # minimal pairs by name (Role.pairs)
     sink_rounds: int
+    marks: tuple[str, ...]  # the fallback pieces that the language writes
 
 
 @dataclass(frozen=True)
@@ -75,18 +74,12 @@ class Evaluation:
         parts = [f"{name} {a.value:.3f}" for name, a in self.accuracies.items()]
         parts += [f"loss on {name} {nats:.3f}" for name, nats in self.losses.items()]
         for role in roles.ROLES:
-            best = best_head(self.heads, role)
+            best = roles.best_head(self.heads, role)
             if best is not None:
                 score = self.heads[best].scores[role]
                 held = "" if score.pairs_held is None else f" pairs {score.pairs_held:.2f}"
                 parts.append(f"{role} L{best.layer} H{best.head} {score.score:.2f}{held}")
         return " · ".join([*parts, f"sinks {self.sinks.ratio:.2f} ({self.sinks.worst_piece})"])
-
-
-def best_head(heads: Mapping[HeadRef, HeadRole], role: str) -> HeadRef | None:
-    """The head that plays a role best, whatever it is named; None if the role was not tested."""
-    tested = [ref for ref in heads if role in heads[ref].scores]
-    return max(tested, key=lambda ref: heads[ref].scores[role].score, default=None)
 
 
 def held_out(
@@ -106,6 +99,7 @@ def held_out(
             for name in dict.fromkeys(role.pairs for role in roles.ROLES.values() if role.pairs)
         },
         sink_rounds=some["sink_rounds"],
+        marks=language.MARKS,
     )
 
 
@@ -115,7 +109,9 @@ def evaluate(net: Transformer, tokenizer: Tokenizer, test: HeldOut) -> Evaluatio
     scores = roles.score_heads(read, [*test.stories, *test.repeats], test.pairs)
     accuracies, losses = _predict(net, tokenizer, test)
     n_ctx = net.config.n_ctx
-    sinks = measure_sinks(partial(head_weights, net), tokenizer, n_ctx, test.sink_rounds)
+    sinks = measure_sinks(
+        partial(head_weights, net), tokenizer, n_ctx, test.sink_rounds, test.marks
+    )
     return Evaluation(roles.name_heads(scores), accuracies, losses, sinks)
 
 
@@ -136,25 +132,16 @@ def weights_of(net: Transformer, tokenizer: Tokenizer) -> roles.WeightsOf:
 def head_weights(net: Transformer, ids: Sequence[int]) -> dict[HeadRef, np.ndarray]:
     """Every head's weights on one text: (n_query, n_key) each.
 
-    By the formula, a layer at a time: a trace would check every head, which thousands of texts need
-    not pay for.
+    A layer at a time: a trace would check every head, which thousands of texts need not pay for.
     """
     with torch.inference_mode(), recording() as run:
         net(torch.tensor([list(ids)]))
-        by_layer = {place: _layer_weights(layer) for place, layer in run.attentions.items()}
+        by_layer = {place: layer.all_weights() for place, layer in run.attentions.items()}
     return {
         HeadRef(kind, layer, head): weights
         for (kind, layer), heads in by_layer.items()
-        for head, weights in enumerate(heads)
+        for head, weights in enumerate(heads.numpy())
     }
-
-
-def _layer_weights(layer: AttentionTrace) -> np.ndarray:
-    bias = None
-    if layer.bias is not None:
-        bias = torch.stack([layer.position_bias(head) for head in range(layer.n_heads)])
-    scores = attention_scores(layer.q, layer.k, scale=layer.scale, bias=bias)
-    return attention_weights(scores, layer.mask).numpy()  # (n_heads, n_query, n_key)
 
 
 def _predict(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-KINDS = ("encoder", "decoder", "cross")
 STACKS_OF_KIND = {  # (whose tokens look, whose tokens are looked at)
     "encoder": ("encoder", "encoder"),
     "decoder": ("decoder", "decoder"),

@@ -28,9 +28,11 @@ def unit_variance(net: Transformer, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         _draw_linear(net, generator, std=None)
+        # All stacks read the one embedding, and have their positions by one scheme.
+        of_positions = next(iter(net.stacks.values())).positions.variance
+        _normal(net.embedding.weight, generator, (1 - of_positions) ** 0.5)
         for stack in net.stacks.values():
-            _normal(net.embedding.weight, generator, (1 - stack.positions.variance) ** 0.5)
-            _draw_position_table(stack, generator, stack.positions.variance**0.5)
+            _draw_position_table(stack, generator, of_positions**0.5)
             _shrink_outputs(stack)
         if not net.config.tied:
             _normal(net.unembedding.weight, generator, net.config.d_model**-0.5)
@@ -92,6 +94,6 @@ def _calibrate_queries_and_keys(net: Transformer, generator: torch.Generator) ->
     n_tokens = min(max(CALIBRATION_TOKENS, CALIBRATION_ENTRIES // width), MOST_TOKENS)
     n = min(net.config.n_ctx, CALIBRATION_TOKENS)
     ids = torch.randint(net.config.vocab_size, (-(-n_tokens // n), n), generator=generator)
-    net(*[ids] * len(net.stacks))
+    net.states(*[ids] * len(net.stacks))
     for handle in handles:
         handle.remove()

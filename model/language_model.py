@@ -14,7 +14,7 @@ from model.errors import HeadlightError
 from model.info import HeadRef, ModelInfo
 from model.recorder import recording
 from model.tokenizer import Tokenizer
-from model.trace import Trace
+from model.trace import MAX_LOGITS_BYTES, Readout, Trace
 from model.transformer import Transformer, count_parameters
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ class LanguageModel:
         self.net = net.eval()
         self.tokenizer = tokenizer
         self.roles = roles or {}
-        self.vocabulary = tuple(tokenizer.labels([i])[0] for i in range(tokenizer.vocab_size))
         self.info = describe(name, net, licence)
 
     def trace(self, text: str, target: str | None = None, *, edits: Edits | None = None) -> Trace:
@@ -89,7 +88,10 @@ class LanguageModel:
         edits.check(self.info)
         self._check_ids(ids)
         with torch.no_grad(), recording(edits) as run:
-            logits = self.net(*(torch.tensor([ids[stack]]) for stack in self.net.config.stacks))
+            states = self.net.states(
+                *(torch.tensor([ids[stack]]) for stack in self.net.config.stacks)
+            )
+            readout = Readout(states[0], self.net.unembedding.weight.detach())
         return Trace(
             info=self.info,
             tokens={s: tuple(self.tokenizer.pieces[i] for i in ids[s]) for s in ids},
@@ -98,8 +100,9 @@ class LanguageModel:
             cut=cut or dict.fromkeys(ids, ""),
             attentions=run.attentions,
             hidden={stack: torch.stack(states) for stack, states in run.hidden.items()},
-            logits=logits[0],
-            vocabulary=self.vocabulary,
+            logits=readout.logits() if readout.n_bytes <= MAX_LOGITS_BYTES else None,
+            readout=readout,
+            vocabulary=self.tokenizer.vocabulary,
         )
 
     def _check_ids(self, ids: Mapping[str, list[int]]) -> None:
@@ -128,9 +131,10 @@ class LanguageModel:
         longest = min(self.net.config.n_ctx, 2 * len(source) + 16)
         output = [self.tokenizer.start_id]
         with torch.no_grad(), recording(edits):
+            memory = self.net.read("encoder", torch.tensor([source]))
             while len(output) < longest:
-                logits = self.net(torch.tensor([source]), torch.tensor([output]))
-                likeliest = int(logits[0, -1].argmax())
+                states = self.net.read("decoder", torch.tensor([output]), memory)
+                likeliest = int(self.net.unembedding(states[0, -1]).argmax())
                 if likeliest == self.tokenizer.end_id:
                     break
                 output.append(likeliest)

@@ -35,7 +35,7 @@ class Role:
     finds: completes "Subject …" (name, what it does). cases: the texts on which it is scored.
     of_meaning: who plays the part is a matter of meaning, not of place, so the name must also hold
     on minimal pairs. special_case_of: a more general role that gets these rows right without
-    knowing more.
+    knowing more. gives_name: False for what is measured but not tested well enough to name a head.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Role:
     of_meaning: bool = False
     pairs_of: str | None = None
     special_case_of: str | None = None
+    gives_name: bool = True
 
     @property
     def pairs(self) -> str | None:
@@ -61,6 +62,9 @@ ROLES: Mapping[str, Role] = {
         Role("induction", "finds what came after the same token the last time", RANDOM),
         Role("duplicate", "finds the same token where it stood before", RANDOM),
         Role("subject", "finds the noun that the coming verb agrees with", of_meaning=True),
+        # A name is always singular, so heads that find the number of a verb need not find it; and
+        # no two sentences of the language differ only in which of two people acts.
+        Role("actor", "finds which of two people named acts next", gives_name=False),
         Role(
             "verb", "looks from the verb back to its subject", of_meaning=True, pairs_of="subject"
         ),
@@ -130,11 +134,6 @@ class HeadRole:
     def chance(self) -> float | None:
         """What an even spread would score."""
         return None if self.best is None else self.best.chance
-
-    @property
-    def n_cases(self) -> int:
-        """How many cases the score is taken from; 0 without a name."""
-        return 0 if self.best is None else self.best.n_cases
 
 
 @dataclass(frozen=True)
@@ -214,7 +213,8 @@ def cases_of(passage: Passage) -> Iterator[Case]:
             continue
         if 0 in truth.right:
             raise HeadlightError(f"{truth.role}: row {truth.row} has the start token as its answer")
-        if ROLES[truth.role].of_meaning and (not truth.wrong or truth.row in truth.right):
+        matters = ROLES[truth.role].of_meaning or truth.role == "actor"
+        if matters and (not truth.wrong or truth.row in truth.right):
             continue
         yield Case(truth.role, truth.row, tuple(truth.right))
 
@@ -265,10 +265,17 @@ def name_of(scores: Mapping[str, RoleScore]) -> str | None:
     return best
 
 
+def best_head(heads: Mapping[HeadRef, HeadRole], role: str) -> HeadRef | None:
+    """The head that plays a role best, whatever it is named; None if the role was not tested."""
+    tested = [ref for ref in heads if role in heads[ref].scores]
+    return max(tested, key=lambda ref: heads[ref].scores[role].score, default=None)
+
+
 def is_earned(role: str, score: RoleScore) -> bool:
     """Whether a score is enough for the name: at least 0.3 and 3 × chance, and for a role of
     meaning the right candidate preferred in both members of at least 80 % of its minimal pairs."""
-    if score.score < max(MIN_SCORE, MIN_TIMES_CHANCE * score.chance):
+    enough = score.score >= max(MIN_SCORE, MIN_TIMES_CHANCE * score.chance)
+    if not (enough and ROLES[role].gives_name):
         return False
     return not ROLES[role].of_meaning or (score.pairs_held or 0.0) >= MIN_PAIRS_HELD
 

@@ -21,23 +21,21 @@ WATCHED = 20  # how many later rows are watched
 
 @dataclass(frozen=True)
 class Sinks:
-    """How much weight pieces draw that spell out unknown words, against words (see `sinks`).
+    """How much weight pieces draw that spell out unknown words, against words (`measure_sinks`).
 
-    Weights, 0 to 1. What words draw differs from word to word: "When" opens a sentence and draws
-    four times the mean. So the piece that draws most is held against the upper end of the words,
-    the one in twenty that draws most, and the mean against the mean.
+    Weights, 0 to 1. The marks that the language itself writes beside its words, such as a full
+    stop, belong to neither: a head that looks for the end of a sentence is right to look at them.
     """
 
     words: float  # the mean over the words of the language
-    high_words: float  # their 95th percentile
-    fallback: float  # the mean over letters, digits, signs, white space and bytes
+    fallback: float  # the mean over letters, digits, bytes and the signs that it does not write
     worst: float  # the largest of those
     worst_piece: str
 
     @property
     def ratio(self) -> float:
-        """The worst piece against the upper end of the words: a sink has more than 2."""
-        return self.worst / self.high_words
+        """The piece that draws most, against the mean word: a sink has more than 2."""
+        return self.worst / self.words
 
 
 def measure_sinks(
@@ -45,13 +43,15 @@ def measure_sinks(
     tokenizer: Tokenizer,
     n_ctx: int,
     rounds: int,
+    marks: Sequence[str] = (),
     seed: int = 20_001,
 ) -> Sinks:
     """What every word and every fallback piece draws in texts of random pieces.
 
     That is the mean weight put on it by the rows 2 to 20 after it, over `rounds` places where it
-    stands, in the head where this mean is largest. head_weights: the weights of every head, (n, n),
-    on a text of ids.
+    stands, in the head where this mean is largest. Few places would show how much single rows
+    differ rather than pieces. head_weights: the weights of every head, (n, n), on a text of ids.
+    marks: fallback pieces that are part of the language.
     """
     candidates = [i for i, piece in enumerate(tokenizer.pieces) if piece not in SPECIAL]
     places: dict[int, list[np.ndarray]] = {i: [] for i in candidates}
@@ -61,14 +61,13 @@ def measure_sinks(
             later = weights[:, row + 2 : row + WATCHED + 1, row]  # (heads, rows)
             places[ids[row - 1]].append(later.mean(axis=-1))
     drawn = {i: float(np.mean(means, axis=0).max()) for i, means in places.items()}
-    of_words = [w for i, w in drawn.items() if tokenizer.pieces[i] not in FALLBACK]
-    of_others = {
-        tokenizer.pieces[i]: w for i, w in drawn.items() if tokenizer.pieces[i] in FALLBACK
-    }
+    by_piece = {tokenizer.pieces[i]: weight for i, weight in drawn.items()}
+    of_words = [weight for piece, weight in by_piece.items() if piece not in FALLBACK]
+    spelling = set(FALLBACK) - set(marks)
+    of_others = {piece: weight for piece, weight in by_piece.items() if piece in spelling}
     worst = max(of_others, key=of_others.__getitem__)
     return Sinks(
         words=float(np.mean(of_words)),
-        high_words=float(np.quantile(of_words, 0.95)),
         fallback=float(np.mean(list(of_others.values()))),
         worst=of_others[worst],
         worst_piece=worst,

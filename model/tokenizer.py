@@ -11,6 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -170,6 +171,11 @@ class Tokenizer:
                 labels.append(_LABELS.get(piece) or _surface(piece))
         return labels
 
+    @cached_property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The label of every id, standing alone."""
+        return tuple(self.labels([index])[0] for index in range(self.vocab_size))
+
     def marks(self, ids: Sequence[int]) -> list[str]:
         """Per piece "special", "unknown" (something spelled out starts), "continued", or ""."""
         marks, inside = [], False
@@ -285,6 +291,8 @@ def _byte_labels(pieces: Sequence[str]) -> list[str]:
     if len(character) != 1:
         return [f"byte {values[0]:02X}"]
     # Marks, controls and blanks would be invisible, or would turn the line round: name them.
-    hidden = unicodedata.category(character)[0] in "MCZ" or size == 1
+    hidden = unicodedata.category(character)[0] in "MCZ"
+    if size == 1 and not hidden:  # it is typed as a letter or a mark; only a model writes its byte
+        return [f"byte {values[0]:02X}"]
     name = f"U+{ord(character):04X}" if hidden else character
     return [name] if size == 1 else [f"{name} {part}/{size}" for part in range(1, size + 1)]

@@ -9,11 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.attention_trace import AttentionTrace
 from model.errors import HeadlightError
 from model.info import STACKS_OF_KIND, HeadRef, ModelInfo
+
+MAX_LOGITS_BYTES = 256 * 2**20
+ROWS_AT_ONCE = 64  # of logits, where all of them may be too many
 
 __all__ = ["AttentionTrace", "HeadRef", "HeadView", "ModelInfo", "Trace"]
 
@@ -37,6 +40,27 @@ class HeadView:
 
 
 @dataclass(frozen=True, eq=False)
+class Readout:
+    """How the last states become logits: (n, d_model) times unembedding (vocab_size, d_model).
+
+    The logits of a long text over a large vocabulary are the largest tensor of a run by far, so
+    above MAX_LOGITS_BYTES a trace holds only this and makes the rows that are asked for.
+    """
+
+    states: Tensor
+    unembedding: Tensor
+
+    @property
+    def n_bytes(self) -> int:
+        """What all logits would take."""
+        return len(self.states) * len(self.unembedding) * self.states.element_size()
+
+    def logits(self, rows: slice = slice(None)) -> Tensor:
+        """(rows, vocab_size)"""
+        return nn.functional.linear(self.states[rows], self.unembedding)
+
+
+@dataclass(frozen=True, eq=False)
 class Trace:
     """A whole run of a model on one text. No batch axis, no model and no tokenizer in it.
 
@@ -46,7 +70,9 @@ class Trace:
     cut is the end of the text that did not fit.
     attentions: by (kind, layer), None for a block without attention
     hidden: by stack, (n_layers + 1, n, d_model), what enters block 0 and what leaves each block
-    logits: (n, vocab_size) of the last stack, row i about token i + 1
+    logits: (n, vocab_size) of the last stack, row i about token i + 1; None if the model predicts
+    nothing or if they would take more than MAX_LOGITS_BYTES; `top` needs the readout alone
+    readout: what the logits are made from; None if the model predicts nothing
     vocabulary: the label of every id
     Raises HeadlightError when made if counts or shapes disagree or a logit is not finite.
     """
@@ -59,6 +85,7 @@ class Trace:
     attentions: Mapping[tuple[str, int], AttentionTrace | None]
     hidden: Mapping[str, Tensor] | None
     logits: Tensor | None
+    readout: Readout | None
     vocabulary: Sequence[str]
 
     def __post_init__(self) -> None:
@@ -138,13 +165,30 @@ class Trace:
         Returns (label, probability) pairs, the likeliest first.
         Raises HeadlightError where the model predicts nothing or the row does not exist.
         """
-        if self.logits is None:
-            raise HeadlightError(f"{self.info.name} has no head that predicts tokens")
-        if not 0 <= row < len(self.logits):
-            raise HeadlightError(f"row {row} does not exist: take 0 to {len(self.logits) - 1}")
-        best = self.logits[row].float().softmax(dim=-1).topk(min(k, self.logits.shape[1]))
+        last = self._n_predictions() - 1
+        if not 0 <= row <= last:
+            raise HeadlightError(f"row {row} does not exist: take 0 to {last}")
+        logits = self._logits(slice(row, row + 1))[0]
+        best = logits.float().softmax(dim=-1).topk(min(k, len(logits)))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         return [(self.vocabulary[i], probability) for i, probability in pairs]
+
+    def likeliest(self) -> tuple[str, ...]:
+        """The likeliest piece after each token, as `top` finds it, for all rows.
+
+        Raises HeadlightError where the model predicts nothing.
+        """
+        starts = range(0, self._n_predictions(), ROWS_AT_ONCE)
+        best = (self._logits(slice(at, at + ROWS_AT_ONCE)).argmax(dim=-1) for at in starts)
+        return tuple(self.vocabulary[i] for ids in best for i in ids.tolist())
+
+    def _n_predictions(self) -> int:
+        if self.readout is None:
+            raise HeadlightError(f"{self.info.name} has no head that predicts tokens")
+        return len(self.readout.states)
+
+    def _logits(self, rows: slice) -> Tensor:
+        return self.logits[rows] if self.logits is not None else self.readout.logits(rows)
 
     def _counts(self) -> Iterator[tuple[str, object, object]]:
         """What must agree: (its name, the count or shape that is there, the one that should be)."""
@@ -162,10 +206,13 @@ class Trace:
                 attention = self.attentions[kind, layer]
                 if attention is not None:
                     yield f"{kind} layer {layer}", tuple(attention.mask.shape), shape
+        last = "decoder" if "decoder" in self.tokens else "encoder"
+        n, vocab_size = len(self.tokens[last]), len(self.vocabulary)
         if self.logits is not None:
-            last = "decoder" if "decoder" in self.tokens else "encoder"
-            shape = (len(self.tokens[last]), len(self.vocabulary))
-            yield "logits", tuple(self.logits.shape), shape
+            yield "logits", tuple(self.logits.shape), (n, vocab_size)
+        if self.readout is not None:
+            found = (len(self.readout.states), len(self.readout.unembedding))
+            yield "readout", found, (n, vocab_size)
 
     def _known(self, kind: str) -> str:
         if kind not in self.kinds:

@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from model import initialise, zoo
-from model.card import card
+from model.card import card, summary_of
 from model.errors import HeadlightError
 from model.evaluate import evaluate, held_out
 from model.positions import Positions
@@ -50,10 +50,14 @@ class Run:
 
 
 def start(recipe: Recipe, seed: int) -> Run:
-    """A run at step 0, its weights drawn from the seed."""
+    """A run at step 0, its weights drawn from the seed.
+
+    GPT-2's 0.02 an entry is meant for 768 entries. In a narrow model embeddings so short are soon
+    moved together by Adam further than they differ, and queries and keys so small that no head
+    prefers anything for hundreds of steps; so here every vector starts with a length of about 1.
+    """
     net = Transformer(recipe.config, seed)
-    initialise.small_normal(net, seed)
-    _spread(net)
+    initialise.small_normal(net, seed, std=recipe.config.d_model**-0.5)
     for stack in net.stacks.values():
         _start_from_waves(stack.positions)
     optimizer = torch.optim.AdamW(
@@ -65,27 +69,11 @@ def start(recipe: Recipe, seed: int) -> Run:
     return Run(recipe, seed, net, optimizer)
 
 
-def _spread(net: Transformer) -> None:
-    """Gives the embeddings of pieces and positions vectors of length 1, from 0.02 an entry.
-
-    The softmax pushes every piece that is absent the same way, and Adam makes each push as large as
-    the learning rate, so 1,300 pieces of which half are rare soon differ less than they have moved
-    together. What cannot be told apart cannot be copied: after 1,000 steps the best induction head
-    had a score of 0.04 from 0.02, and of 0.38 from here.
-    """
-    factor = net.config.d_model**-0.5 / 0.02
-    net.embedding.weight.data.mul_(factor)
-    for stack in net.stacks.values():
-        for table in stack.positions.parameters():
-            table.data.mul_(factor)
-
-
 def _start_from_waves(positions: Positions) -> None:
     """Starts a learned table from sines and cosines of its size, wavelengths 4 to 2 · n_ctx tokens.
 
     Then neighbours are alike from the start and "one back" is the same rotation for all of them; a
-    head that looks at the previous token, which induction needs, comes sooner (0.23 of its weight
-    at step 500, against 0.09 from random vectors).
+    head that looks at the previous token, which induction needs, comes sooner.
     """
     for table in positions.parameters():
         n_ctx, d_model = table.shape
@@ -170,16 +158,21 @@ def write_model(run: Run, out: Path) -> None:
     (out / "config.json").write_text(zoo.config_to_json(run.recipe.config), encoding="utf-8")
 
 
-def write_scores(training: Mapping, out: Path, share: float = 1.0) -> None:
+def write_scores(
+    training: Mapping, out: Path, share: float = 1.0, another: Mapping | None = None
+) -> None:
     """Scores the weights of a folder on unseen text and writes heads.json and the card.
 
-    training: how the weights came about, as `facts` tells it. share: of the test text.
+    training: how the weights came about, as `facts` tells it. share: of the test text. another:
+    what the same recipe gave from another seed, as `card.summary_of` tells it.
     """
     trained = zoo.load(f"{out}/")
     config = trained.net.config
     test = held_out(RECIPES[training["name"]].module, config.n_ctx, share=share)
     result = evaluate(trained.net, trained.tokenizer, test)
     heads = {"training": dict(training), **result.to_json()}
+    if another:
+        heads["another_seed"] = dict(another)
     (out / "heads.json").write_text(json.dumps(heads, indent=1) + "\n", encoding="utf-8")
     (out / "CARD.md").write_text(card(config, heads), encoding="utf-8")
 
@@ -219,8 +212,11 @@ def _score_again(options: argparse.Namespace) -> None:
     path = options.out / "heads.json"
     if not path.exists():
         raise HeadlightError(f"There is no {path}, so nothing to score: leave out --score")
-    training = json.loads(path.read_text(encoding="utf-8"))["training"]
-    write_scores(training, options.out, options.share)
+    heads = json.loads(path.read_text(encoding="utf-8"))
+    another = heads.get("another_seed")
+    if options.another:
+        another = summary_of(json.loads(options.another.read_text(encoding="utf-8")))
+    write_scores(heads["training"], options.out, options.share, another)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -231,6 +227,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="default: assets/models/<model>")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     parser.add_argument("--score", action="store_true", help="score the weights in --out again")
+    parser.add_argument(
+        "--another", type=Path, help="with --score: heads.json of another seed, for the card"
+    )
     parser.add_argument("--threads", type=int, default=1, help="1 repeats a run to the last bit")
     parser.add_argument("--every", type=int, default=500, help="steps between checkpoints")
     parser.add_argument("--share", type=float, default=1.0, help="of the test text to score on")

@@ -166,16 +166,22 @@ class Transformer(nn.Module):
         An encoder-decoder reads `ids` with its encoder and `target_ids` with its decoder, and
         returns the decoder's logits. Raises HeadlightError if one of the two is missing.
         """
+        return self.unembedding(self.states(ids, target_ids))
+
+    def states(self, ids: Tensor, target_ids: Tensor | None = None) -> Tensor:
+        """What the last stack leaves, (batch, n, d_model); the logits are this times W_unembed."""
         if (target_ids is not None) != (len(self.stacks) == 2):
             raise HeadlightError(
                 f"the {self.config.architecture} reads {len(self.stacks)} sequence(s) of ids: "
                 "give target_ids to an encoder-decoder, and to no other"
             )
-        memory = None
-        for stack in self.stacks.values():
-            x = self.embedding(ids if memory is None else target_ids)  # (batch, n, d_model)
-            memory = x = stack(x, memory)
-        return self.unembedding(x)  # (batch, n, vocab_size)
+        first, *second = self.stacks
+        x = self.read(first, ids)
+        return self.read(*second, target_ids, memory=x) if second else x
+
+    def read(self, stack: str, ids: Tensor, memory: Tensor | None = None) -> Tensor:
+        """One stack alone: ids (batch, n) → (batch, n, d_model). memory: what the encoder left."""
+        return self.stacks[stack](self.embedding(ids), memory)
 
 
 def count_parameters(net: nn.Module) -> int:

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -55,9 +56,15 @@ def blank(config: Config | None = None, seed: int = 0) -> LanguageModel:
 
     It reads text with the writer's tokenizer, whose size replaces the configuration's vocab_size.
     """
-    tokenizer = Tokenizer.load(SHIPPED / DEFAULT / "tokenizer.json")
+    tokenizer = _shared_tokenizer()
     config = replace(config or Config(), vocab_size=tokenizer.vocab_size)
     return LanguageModel("blank", Transformer(config, seed), tokenizer)
+
+
+@cache
+def _shared_tokenizer() -> Tokenizer:
+    """Read once: a blank model is made anew at every step of a slider."""
+    return Tokenizer.load(SHIPPED / DEFAULT / "tokenizer.json")
 
 
 def config_to_json(config: Config) -> str:

@@ -57,6 +57,10 @@ def test_the_program_runs():
     assert "keys" in done.stdout
 
 
-@pytest.mark.parametrize("link", re.findall(r"\]\((?!https?:)([^)#]+)\)", README))
-def test_no_link_leads_nowhere(link: str):
-    assert (ROOT / link).exists()
+@pytest.mark.parametrize(
+    "link",
+    re.findall(r"\]\((?!https?:)([^)#]+)\)|(?:src|srcset)=\"([^\"]+)\"", README),
+    ids="".join,
+)
+def test_no_link_leads_nowhere(link: tuple[str, str]):
+    assert (ROOT / "".join(link)).exists()

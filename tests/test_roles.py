@@ -19,7 +19,7 @@ from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
 HEAD = HeadRef("decoder", 0, 0)
-PLAYED = sorted(set(ROLES) - {"previous", "self"})
+PLAYED = sorted(name for name in set(ROLES) - {"previous", "self"} if ROLES[name].gives_name)
 OF_MEANING = sorted(role.name for role in ROLES.values() if role.of_meaning)
 
 
@@ -124,6 +124,12 @@ def test_a_role_of_meaning_needs_a_rival_and_a_look_away_from_the_row():
     at_home = Truth("subject", 5, right=(5,), wrong=(2,))
     passage = Passage(KEYS.pieces, (alone, at_home))
     assert "subject" not in {case.role for case in roles.cases_of(passage)}
+
+
+def test_what_is_only_measured_names_no_head():
+    assert not roles.ROLES["actor"].gives_name
+    assert roles.name_of({"actor": score(0.9)}) is None
+    assert roles.name_of({"actor": score(0.9), "induction": score(0.5)}) == "induction"
 
 
 def test_the_start_token_is_never_an_answer():

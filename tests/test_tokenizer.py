@@ -145,6 +145,7 @@ def test_labels_are_what_people_read(tokenizer):
     assert labels('"Zo"') == ['"', "Z", "o", '"']
     assert labels("東é") == ["東 1/3", "東 2/3", "東 3/3", "é"]
     assert labels("💩") == ["💩 1/4", "💩 2/4", "💩 3/4", "💩 4/4"]
+    assert tokenizer.labels(tokenizer.ids(["<0x4D>"])) == ["byte 4D"]  # typed, it is a letter
     assert labels("\u202e\x07") == ["U+202E 1/3", "U+202E 2/3", "U+202E 3/3", "U+0007"]
     assert tokenizer.labels([tokenizer.start_id, tokenizer.mask_id]) == ["start", "mask"]
     stray = tokenizer.ids(["<0xE6>", "<0x9D>", "the", "<0xFF>"])

@@ -7,7 +7,7 @@ another, so these are bounded by their bytes: the least recently used leave firs
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,15 @@ from cachetools import LRUCache, cached
 from model import zoo
 from model.config import Config
 from model.language_model import LanguageModel
-from model.trace import Trace
+from model.trace import HeadRef, HeadView, Trace
 from viz.components.grid import weights_to_tiles
 
 MEGABYTE = 2**20
 MODEL_BYTES = 1024 * MEGABYTE
 RUN_BYTES = 512 * MEGABYTE
-ENTRY_BYTES = 2**18  # what an entry takes besides its tensors: objects, labels, its key
+VIEW_BYTES = 256 * MEGABYTE
+ROW_BYTES = 64 * MEGABYTE
+ENTRY_BYTES = 2**18  # what an entry takes besides its numbers: objects, labels, its key
 THUMBNAIL_BINS = 32
 
 # Sessions are threads that share the cores: one each is faster for all than many for one.
@@ -43,28 +45,60 @@ class ModelChoice:
 
 @dataclass(frozen=True)
 class Run:
-    """A text run through a model: the trace, and by kind the thumbnails of every head.
+    """A text run through a model, and what follows from it, computed once for all sessions.
 
-    tiles: uint8 (n_layers, n_heads, rows, columns), 0 = no such cell.
+    tiles: by kind the thumbnails of every head, uint8 (n_layers, n_heads, rows, columns), 0 = no
+    such cell. What the methods return is that of the trace. Every call of torch lets go of Python's
+    lock, which takes milliseconds to come back where many sessions want it: so none is made twice.
     """
 
+    choice: ModelChoice
+    text: str
     trace: Trace
     tiles: Mapping[str, np.ndarray]
 
+    def head(self, ref: HeadRef) -> HeadView:
+        """One head as matrices. Raises HeadlightError if its numbers cannot be shown."""
+        return _head(self.choice, self.text, ref)
 
-def _bytes_of(value: LanguageModel | Run) -> int:
-    """The memory of an entry: its tensors, its text, and a share for everything else."""
+    def layer_weights(self, kind: str, layer: int) -> np.ndarray:
+        """The weights of every head of a layer, (n_heads, n_query, n_key)."""
+        return _layer_weights(self.choice, self.text, kind, layer)
+
+    def top(self, row: int, k: int) -> list[tuple[str, float]]:
+        """The k likeliest pieces after a token."""
+        return _top(self.choice, self.text, row, k)
+
+    def likeliest(self) -> tuple[str, ...]:
+        """The likeliest piece after each token."""
+        return _likeliest(self.choice, self.text)
+
+
+def _bytes_of(value: Any) -> int:
+    """The memory of an entry: its numbers, its text, and a share for everything else."""
+    return ENTRY_BYTES + sum(_numbers_of(value))
+
+
+def _numbers_of(value: Any) -> Iterator[int]:
     if isinstance(value, LanguageModel):
-        tensors = list(value.net.parameters())
-        rest = ENTRY_BYTES
-    else:
-        run = value.trace
-        tensors = [t for held in run.attentions.values() for t in (held.q, held.k, held.v)]
-        tensors += [*run.hidden.values(), run.logits]
+        yield from map(_tensor_bytes, value.net.parameters())
+    elif isinstance(value, Run):
+        trace = value.trace
+        for held in trace.attentions.values():
+            yield from map(_tensor_bytes, (held.q, held.k, held.v))
+        yield from map(_tensor_bytes, (*trace.hidden.values(), trace.readout.states))
+        yield _tensor_bytes(trace.logits) if trace.logits is not None else 0
         # The text stands in the key and what did not fit once more in the trace.
-        rest = ENTRY_BYTES + 8 * sum(map(len, run.cut.values()))
-        rest += sum(tiles.nbytes for tiles in value.tiles.values())
-    return rest + sum(t.numel() * t.element_size() for t in tensors)
+        yield 8 * sum(map(len, trace.cut.values()))
+        yield from (tiles.nbytes for tiles in value.tiles.values())
+    elif isinstance(value, HeadView):
+        yield from (array.nbytes for array in vars(value).values() if hasattr(array, "nbytes"))
+    elif isinstance(value, np.ndarray):
+        yield value.nbytes
+
+
+def _tensor_bytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
 
 
 def _bounded(most: int) -> dict[str, Any]:
@@ -87,7 +121,28 @@ def run(choice: ModelChoice, text: str) -> Run:
     loaded = model(choice)
     with _work:
         trace = loaded.trace(text)
-        return Run(trace, {kind: _tiles(trace, kind) for kind in trace.kinds})
+        return Run(choice, text, trace, {kind: _tiles(trace, kind) for kind in trace.kinds})
+
+
+@cached(**_bounded(VIEW_BYTES))
+def _head(choice: ModelChoice, text: str, ref: HeadRef) -> HeadView:
+    return run(choice, text).trace.head(ref)
+
+
+@cached(**_bounded(VIEW_BYTES))
+def _layer_weights(choice: ModelChoice, text: str, kind: str, layer: int) -> np.ndarray:
+    attention = run(choice, text).trace.attention(kind, layer)
+    return np.stack([attention.weights(head).numpy() for head in range(attention.n_heads)])
+
+
+@cached(**_bounded(ROW_BYTES))
+def _top(choice: ModelChoice, text: str, row: int, k: int) -> list[tuple[str, float]]:
+    return run(choice, text).trace.top(row, k)
+
+
+@cached(**_bounded(ROW_BYTES))
+def _likeliest(choice: ModelChoice, text: str) -> tuple[str, ...]:
+    return run(choice, text).trace.likeliest()
 
 
 def _tiles(trace: Trace, kind: str) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from model import roles
 from model.config import Config
 from model.errors import HeadlightError
 from model.language_model import LanguageModel
@@ -42,7 +43,7 @@ def run_text(choice: cache.ModelChoice) -> cache.Run | None:
         return None
 
 
-def view_of(run: Trace, ref: HeadRef) -> HeadView | None:
+def view_of(run: cache.Run, ref: HeadRef) -> HeadView | None:
     """The chosen head; None, with a sentence on the page, if its numbers cannot be shown."""
     try:
         return run.head(ref)
@@ -89,12 +90,7 @@ def _opening_example(text: str) -> Example:
 def best_head(model: LanguageModel, role: str) -> HeadRef:
     """The head that does best in a role; the first head of a model without measured roles."""
     (kind,) = model.info.kinds
-    scores = {
-        ref: measured.scores[role].score
-        for ref, measured in model.roles.items()
-        if role in measured.scores
-    }
-    return max(scores, key=scores.get) if scores else HeadRef(kind, 0, 0)
+    return roles.best_head(model.roles, role) or HeadRef(kind, 0, 0)
 
 
 def _last_row(run: Trace, label: str) -> int | None:

@@ -232,10 +232,7 @@ def page_css(colours: Palette) -> str:
         "wash": colours.wash,
         "primary": colours.primary,
         "mark": colours.mark,
-        "scaled": colours.scaled,
-        "unscaled": colours.unscaled,
         "weights": f"linear-gradient(90deg, {', '.join(colours.weights)})",
-        "signed": f"linear-gradient(90deg, {', '.join(colours.signed)})",
     }
     variables = "".join(f"--hl-{name}:{value};" for name, value in tokens.items())
     return f":root{{{variables}}}\n" + Path(__file__).with_name("page.css").read_text("utf-8")

@@ -31,6 +31,11 @@ class Person:
         """What this person mostly does; it goes with the name, so that a pronoun foretells it."""
         return FAVOURITE.get(self.first, lex.WORK)
 
+    @property
+    def habit(self) -> tuple[lex.Verb, str | None]:
+        """What this person mostly does to himself or herself."""
+        return HABIT.get(self.first, lex.REFLEXIVES[0])
+
 
 @dataclass(slots=True, eq=False)
 class Thing:
@@ -51,11 +56,7 @@ class Phrase(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What a verb agrees with, and the rival nouns that stand before the verb too.
-
-    A person's name has no rivals: its verb is singular whatever else stands there, so that nothing
-    has to be found.
-    """
+    """What a verb agrees with, and the rival nouns or names that stand before the verb too."""
 
     rows: Sequence[int]
     plural: bool
@@ -79,6 +80,11 @@ class Statement(NamedTuple):
 
 FAVOURITE = {
     name: lex.DOES["person"][index % len(lex.DOES["person"])]
+    for names in (lex.WOMEN, lex.MEN)
+    for index, name in enumerate(names)
+}
+HABIT = {
+    name: lex.REFLEXIVES[index % len(lex.REFLEXIVES)]
     for names in (lex.WOMEN, lex.MEN)
     for index, name in enumerate(names)
 }

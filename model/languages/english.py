@@ -2,13 +2,16 @@
 
 story           a story, cut to a number of pieces, with its truths
 repeats         random pieces, said again and again
+some_pieces     a few of all pieces
 minimal_pairs   pairs of passages that differ only in who plays a role
+MARKS           what stands beside the words
 vocabulary      every word that a story can hold
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from model.errors import HeadlightError
 from model.languages import people, reflexives, things  # noqa: F401  (they register sentences)
@@ -17,11 +20,13 @@ from model.languages.narrator import Narrator
 from model.languages.pairs import minimal_pairs
 from model.languages.parts import KINDS, WEIGHTS
 from model.languages.passage import Passage, Truth
-from model.tokenizer import BYTES, DIGITS, JOIN, LETTERS, PUNCTUATION, QUOTES, WHITE
+from model.tokenizer import FALLBACK, JOIN, QUOTES, SPECIAL, WHITE
 
-__all__ = ["minimal_pairs", "repeats", "story", "vocabulary"]
+__all__ = ["MARKS", "minimal_pairs", "repeats", "some_pieces", "story", "vocabulary"]
 
-_FALLBACK = (*WHITE, JOIN, *QUOTES, *PUNCTUATION, *DIGITS, *LETTERS, *BYTES)
+# What stories write beside words, and in a few places letters (names that are in no list).
+MARKS = (*WHITE, JOIN, *QUOTES, *".,:?!()")
+_FALLBACK = tuple(piece for piece in FALLBACK if piece not in SPECIAL)
 _WORDS = vocabulary()
 
 
@@ -39,16 +44,28 @@ def story(rng: random.Random, n_pieces: int = 127, split: str = "train") -> Pass
     return narrator.passage(n_pieces)
 
 
-def repeats(rng: random.Random, n_pieces: int = 127, fallback_share: float = 0.2) -> Passage:
+def some_pieces(n: int, fallback_share: float = 0.2) -> list[str]:
+    """n pieces, always the same, of which this share spells out unknown words."""
+    return _draw(random.Random(n), n, round(n * fallback_share))
+
+
+def repeats(
+    rng: random.Random,
+    n_pieces: int = 127,
+    fallback_share: float = 0.2,
+    among: Sequence[str] | None = None,
+) -> Passage:
     """Random pieces, no two alike, said again and again: only the repetition can be foreseen.
 
     fallback_share: how many of them are letters, digits, marks, white space or bytes, so that these
-    are trained too. Such pieces need not be what a tokenizer makes of their text.
+    are trained too. Such pieces need not be what a tokenizer makes of their text. among: the only
+    pieces to draw from, half of n_pieces or more.
     """
     period = rng.randint(min(8, n_pieces), max(8, n_pieces // 2))
-    n_fallback = sum(rng.random() < fallback_share for _ in range(period))
-    block = rng.sample(_FALLBACK, n_fallback) + rng.sample(_WORDS, period - n_fallback)
-    rng.shuffle(block)
+    if among is not None:
+        block = rng.sample(among, period)
+    else:
+        block = _draw(rng, period, sum(rng.random() < fallback_share for _ in range(period)))
     pieces = tuple((block * (n_pieces // period + 1))[:n_pieces])
     truths: list[Truth] = []
     for row in range(period + 1, n_pieces + 1):
@@ -58,3 +75,9 @@ def repeats(rng: random.Random, n_pieces: int = 127, fallback_share: float = 0.2
             after = tuple(column + 1 for column in earlier)
             truths.append(Truth("induction", row, after, answer=pieces[row]))
     return Passage(pieces, tuple(truths))
+
+
+def _draw(rng: random.Random, n: int, n_fallback: int) -> list[str]:
+    block = rng.sample(_FALLBACK, n_fallback) + rng.sample(_WORDS, n - n_fallback)
+    rng.shuffle(block)
+    return block

@@ -35,12 +35,16 @@ _UNUSUAL_SHARE = 0.03
 
 
 class Narrator(Draft):
-    """A draft with a cast, some things, a tense, and the phrases to tell of them."""
+    """A draft with a cast, some things, a tense, and the phrases to tell of them.
+
+    plain: nothing unusual in the white space, and no verb that gives away who acts.
+    """
 
     def __init__(self, rng: random.Random, split: str = "train", plain: bool = False):
         super().__init__()
         self.rng = rng
         self.held_out = split == "held_out"
+        self.plain = plain
         self.past = rng.random() < 0.4
         unusual = not plain and self.odds(_UNUSUAL_SHARE)
         self.before_stop, self.after_stop = rng.choice(_UNUSUAL) if unusual else ((), ())
@@ -202,11 +206,16 @@ class Narrator(Draft):
     def agree(self, form: str, rival: str | None, subject: Subject) -> int:
         """Writes a verb form, records where its subject is unless that is plain; returns the row.
 
+        Before the verb a noun is found for its number ("subject"), a name, which is always
+        singular, only for what its person likes to do ("actor").
+
         rival: the form for the other number; None in the past of most verbs.
         """
         row = self.write(form)
         if subject.rivals or row - 1 not in subject.rows:
-            self.truth("subject", row - 1, subject.rows, subject.rivals, form, rival)
+            named = any(row in person.rows for person in self.cast for row in subject.rows)
+            role = "actor" if named else "subject"
+            self.truth(role, row - 1, subject.rows, subject.rivals, form, rival)
             self.truth("verb", row, subject.rows, subject.rivals)
         return row
 

@@ -111,17 +111,17 @@ def somebody(s: Narrator, person: Person | None = None) -> tuple[Person, Subject
         return person, Subject(s.he_or_she(person), False)
     rows = s.name(person)
     other = s.other(person)
-    if other and s.odds(0.12):
-        who_knows(s, rows, other)
-    return person, Subject(rows, False)
+    rivals = who_knows(s, rows, other) if other and s.odds(0.2) else ()
+    return person, Subject(rows, False, rivals)
 
 
-def who_knows(s: Narrator, rows: Sequence[int], other: Person) -> None:
-    """Writes ", who knows John," after a name."""
+def who_knows(s: Narrator, rows: Sequence[int], other: Person) -> tuple[int, ...]:
+    """Writes ", who knows John," after a name and returns the rows of the other name."""
     s.mark(",")
     s.write("who")
-    s.object_name(s.do(s.rng.choice(lex.MEETS), Subject(rows, False), negative=0), other)
+    rivals = s.object_name(s.do(s.rng.choice(lex.MEETS), Subject(rows, False), negative=0), other)
     s.mark(",")
+    return rivals
 
 
 def two_names(s: Narrator, first: Person, second: Person) -> Subject:
@@ -139,7 +139,7 @@ def favourite(s: Narrator, person: Person) -> lex.Verb:
 def does_something(s: Narrator, person: Person, subject: Subject) -> None:
     """Writes what a person does, alone or to something."""
     by_pronoun = subject.rows[0] not in person.rows
-    if s.odds(0.7 if by_pronoun else 0.35):
+    if s.odds(0.7 if by_pronoun or subject.rivals else 0.35):
         s.do(favourite(s, person), subject)
         return
     action = s.rng.choice(lex.DONE_BY["person"])

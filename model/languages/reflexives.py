@@ -31,7 +31,8 @@ def turns_back(s: Narrator) -> None:
 
 def to_self(s: Narrator, subject: Subject, who: Person | Thing | None) -> None:
     """Writes "hurts herself" or "looks at herself"."""
-    verb, link = s.rng.choice(lex.REFLEXIVES)
+    habitual = isinstance(who, Person) and not s.plain and s.odds(0.75)
+    verb, link = who.habit if habitual else s.rng.choice(lex.REFLEXIVES)
     s.do(verb, subject)
     if link:
         s.write(link)
@@ -57,22 +58,22 @@ def who_self(s: Narrator, pair: Pair) -> None:
     """Mary, who knows John, enjoys herself."""
     person, other = pair
     rows = s.name(person)
-    who_knows(s, rows, other)
-    to_self(s, Subject(rows, False), person)
+    to_self(s, Subject(rows, False, who_knows(s, rows, other)), person)
 
 
 def and_self(s: Narrator, pair: Pair) -> None:
     """Mary helps John and enjoys herself."""
     person, other = pair
     subject = Subject(s.name(person), False)
-    s.object_name(s.do(s.rng.choice(lex.MEETS), subject, negative=0), other)
+    rivals = s.object_name(s.do(s.rng.choice(lex.MEETS), subject, negative=0), other)
     s.write("and")
-    to_self(s, subject, person)
+    to_self(s, subject._replace(rivals=rivals), person)
 
 
 def thinks_self(s: Narrator, pair: Pair) -> None:
     """John thinks that Mary enjoys herself."""
     person, other = pair
-    s.do(s.rng.choice((lex.SAY, lex.THINK)), Subject(s.name(other), False), negative=0)
+    rivals = s.name(other)
+    s.do(s.rng.choice((lex.SAY, lex.THINK)), Subject(rivals, False), negative=0)
     s.write("that")
-    to_self(s, Subject(s.name(person), False), person)
+    to_self(s, Subject(s.name(person), False, rivals), person)

@@ -32,9 +32,9 @@ def fronted(s: Narrator) -> None:
     """Near the house the dogs sleep."""
     if s.odds(0.2):
         s.write("in")
-        s.noun(Phrase(a_place(s)))
+        rivals = [s.noun(Phrase(a_place(s)))]
         person, subject = somebody(s)
-        s.do(favourite(s, person), subject)
+        s.do(favourite(s, person), subject._replace(rivals=(*rivals, *subject.rivals)))
         s.stop()
         return
     statement = None

@@ -22,12 +22,19 @@ def test_a_view_has_no_faults(arrive: Callable[..., Person], view: str, scheme: 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_popover_has_faults(arrive: Callable[..., Person], scheme: str):
-    reader = arrive(color_scheme=scheme).open()
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_popover_has_faults(arrive: Callable[..., Person], view: str, scheme: str):
+    reader = arrive(color_scheme=scheme).open().choose_view(view)
     for name in POPOVERS:
         reader.open_popover(name)
         assert reader.axe() == [], f"with {name} open"
         reader.close_popover()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_controls_of_a_blank_model_have_no_faults(arrive: Callable[..., Person], scheme: str):
+    reader = arrive(color_scheme=scheme).open(query={"model": "blank"})
+    assert reader.axe() == []
 
 
 def test_an_unknown_word_and_an_empty_sentence_have_no_faults(person: Person):

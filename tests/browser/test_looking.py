@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
+from model import zoo
+from model.trace import HeadRef
 from tests.browser.person import Person
+from viz.state import OPENING_TEXT
 
 # The contrast between each text of a picture and the page behind it (WCAG 2, 1 : 1 to 21 : 1).
 CONTRASTS = """picture => {
@@ -61,6 +65,47 @@ def test_the_zoom_outlives_the_choice_of_another_head(arrive: Callable[..., Pers
     expect(person.picture(0, 1)).to_be_visible()
     person.settle()
     assert x_range(person) == pytest.approx(chosen, abs=0.01)
+
+
+def test_the_map_ends_with_the_exact_weights_of_the_head_that_was_chosen(person: Person):
+    """What the thumbnails let it show at once, in steps of 1/254, is only a preview."""
+    shown = "plot => plot._fullData.find(trace => trace.type === 'heatmap').z.map(row => [...row])"
+    trace = zoo.load("writer").trace(OPENING_TEXT)
+    for layer, head in ((0, 1), (3, 2)):
+        person.head(layer, head).click()
+        expect(person.picture(layer, head)).to_be_visible()
+        person.settle()
+        cells = np.array(plot(person).evaluate(shown), dtype=float)  # None, NaN: not drawn
+        view = trace.head(HeadRef("decoder", layer, head))
+        np.testing.assert_allclose(cells[view.mask], view.weights[view.mask], atol=1e-6)
+        assert np.isnan(cells[~view.mask]).all()
+
+
+def test_a_picture_that_cannot_be_written_is_said(person: Person):
+    failing = "() => { Plotly.toImage = () => Promise.reject(new Error('no memory')); }"
+    person.page.evaluate(failing)
+    person.open_popover("Export")
+    person.page.get_by_role("button", name="PNG").click()
+    expect(person.page.get_by_text("could not write the picture (no memory)")).to_be_visible()
+
+
+def test_back_and_forward_show_the_views_of_their_addresses(person: Person):
+    opening = person.page.url
+    for layer, head in ((0, 0), (1, 1)):
+        person.head(layer, head).click()
+        person.settle()
+    last = person.page.url
+    person.page.go_back()
+    expect(person.head(0, 0)).to_have_attribute("aria-selected", "true")
+    expect(person.picture(0, 0)).to_be_visible()
+    person.settle()
+    person.page.go_forward()
+    expect(person.head(1, 1)).to_have_attribute("aria-selected", "true")
+    assert person.settle().page.url == last
+    person.page.go_back()
+    person.settle()
+    person.page.go_back()
+    expect(person.page).to_have_url(opening)
 
 
 def test_everything_is_reached_without_a_mouse(person: Person):

@@ -141,6 +141,7 @@ async function exportPicture({ key, format, filename, background }) {
   if (!picture.matches("svg")) {
     const detail = { key: keyOf(picture), format, filename, scale: SCALE };
     window.dispatchEvent(new CustomEvent("hl-export", { detail }));
+    await detail.answer; // the figure's own promise: what goes wrong there is said here
     return;
   }
   const written = await serialise(picture, background);

@@ -167,6 +167,9 @@ function listen(scope, component, grid, data) {
     data.head = index % nHeads;
     markChosen(scope.kept.cells, data); // at once; Python follows
     component.setTriggerValue("head", [data.layer, data.head]);
+    const [, , rows, columns] = data.tiles.shape;
+    const levels = data.tiles.values.subarray(index * rows * columns, (index + 1) * rows * columns);
+    window.dispatchEvent(new CustomEvent("hl-head", { detail: { levels, rows, columns } }));
   };
   scope.on(grid, "click", (event) => {
     const cell = event.target.closest(".cell");

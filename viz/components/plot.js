@@ -24,7 +24,10 @@ export default function (component) {
     kept.end = () => window.Plotly?.purge(host);
 
     const redraw = () => whenPlotly(scope, () => draw(kept, host));
-    redraw();
+    if (!kept.listening) redraw(); // the first time
+    // A figure takes as long to draw as all else on the page together: that is shown first.
+    else afterNextFrame(() => scope.later(0, redraw));
+    scope.on(window, "hl-head", (event) => preview(kept, host, event.detail));
     scope.onResize([host], redraw);
     if (data.frame) {
       scope.on(window, "hl-hover", (event) => {
@@ -33,10 +36,15 @@ export default function (component) {
       });
     }
     scope.on(window, "hl-export", (event) => {
-      if (event.detail.key === data.key) exportPicture(kept, host, event.detail);
+      if (event.detail.key === data.key) event.detail.answer = exportPicture(kept, host, event.detail);
     });
     document.fonts?.ready.then(() => placeFrame(kept, host));
   });
+}
+
+// Once what has changed so far is on the screen.
+function afterNextFrame(step) {
+  requestAnimationFrame(() => requestAnimationFrame(step));
 }
 
 // Streamlit loads Plotly for a chart of its own that stands hidden beside this element.
@@ -73,8 +81,26 @@ function draw(kept, host) {
   window.Plotly.react(host, data, { ...layout, width, height }, CONFIG).then(() => {
     listen(kept, host);
     placeFrame(kept, host);
-    host.dataset.drawn = kept.signature;
+    host.dataset.drawn = kept.signature ?? "preview";
   });
+}
+
+// Another head was chosen among the thumbnails: where they hold every cell, its map is drawn from
+// them at once, in steps of 1/254, and drawn again when the weights themselves arrive.
+function preview(kept, host, { levels, rows, columns }) {
+  const at = kept.figure.data.findIndex((trace) => trace.type === "heatmap");
+  const labels = kept.figure.data[at]?.meta;
+  if (!window.Plotly || labels?.rows.length !== rows || labels.columns.length !== columns) return;
+  const cell = (row, column) => {
+    const level = levels[row * columns + column];
+    return level === 0 ? null : (level - 1) / 254;
+  };
+  const z = labels.rows.map((_, row) => labels.columns.map((_, column) => cell(row, column)));
+  const data = kept.figure.data.map((trace, index) => (index === at ? { ...trace, z } : trace));
+  kept.figure = { ...kept.figure, data };
+  kept.signature = null; // what the server sends is another figure, whatever it is
+  kept.drawn = null;
+  draw(kept, host);
 }
 
 // Once a node: the node and its listeners stay, whatever is drawn.

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.trace import HeadView, Trace
+from model.trace import HeadView
 from viz import show, state
+from viz.cache import Run
 from viz.components.lines import lines
 from viz.components.plot import plot
 from viz.components.stages import stages
@@ -29,14 +30,14 @@ _PICTURE_HEIGHT = "max(340px, calc(100dvh - var(--hl-y) - var(--hl-gap) - 34px -
 class View:
     """One way to see a head.
 
-    draw: (trace, head, query, palette) → the picture on the page
+    draw: (run, head, query, palette) → the picture on the page
     table: (head, query) → its numbers, for the eye
-    csv: (trace, head) → all of its numbers, for a file
+    csv: (run, head) → all of its numbers, for a file
     """
 
-    draw: Callable[[Trace, HeadView, int, Palette], None]
+    draw: Callable[[Run, HeadView, int, Palette], None]
     table: Callable[[HeadView, int], pd.DataFrame]
-    csv: Callable[[Trace, HeadView], pd.DataFrame]
+    csv: Callable[[Run, HeadView], pd.DataFrame]
 
 
 def _choose_row(row: int, *_column: int) -> None:
@@ -46,7 +47,7 @@ def _choose_row(row: int, *_column: int) -> None:
 # --- Map ----------------------------------------------------------------------------------------
 
 
-def _draw_map(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
+def _draw_map(run: Run, view: HeadView, query: int, colours: Palette) -> None:
     predicted = state.get("rows") == "token predicted"
     plot(
         "map",
@@ -71,9 +72,9 @@ def _draw_map(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
         st.html(_legend(predicted))
 
 
-def _predicted_labels(run: Trace) -> list[str]:
+def _predicted_labels(run: Run) -> list[str]:
     """What each row predicts: a decoder's head works in the row that predicts, not at the word."""
-    return [f"→ {run.vocabulary[best]}" for best in run.logits.argmax(dim=-1).tolist()]
+    return [f"→ {piece}" for piece in run.likeliest()]
 
 
 def _legend(predicted: bool) -> str:
@@ -85,10 +86,10 @@ def _legend(predicted: bool) -> str:
     )
 
 
-def _alt(run: Trace, view: HeadView) -> str:
+def _alt(run: Run, view: HeadView) -> str:
     n = len(view.query_tokens)
     return (
-        f"Attention map of {run.info.name}, layer {view.ref.layer} head {view.ref.head}, "
+        f"Attention map of {run.trace.info.name}, layer {view.ref.layer} head {view.ref.head}, "
         f"on {n} tokens; the numbers are under Table"
     )
 
@@ -100,10 +101,10 @@ def _weights_table(view: HeadView, *_: object) -> pd.DataFrame:
 # --- Lines --------------------------------------------------------------------------------------
 
 
-def _draw_lines(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
+def _draw_lines(run: Run, view: HeadView, query: int, colours: Palette) -> None:
     lines(
         "lines",
-        weights=np.stack(list(_all_weights(run, view).values())),
+        weights=run.layer_weights(view.ref.kind, view.ref.layer),
         mask=view.mask,
         query_labels=view.query_tokens,
         key_labels=view.key_tokens,
@@ -114,21 +115,18 @@ def _draw_lines(run: Trace, view: HeadView, query: int, colours: Palette) -> Non
     )
 
 
-def _all_weights(run: Trace, view: HeadView) -> dict[str, np.ndarray]:
-    """The weights of every head of the layer, by name."""
-    attention = run.attention(view.ref.kind, view.ref.layer)
-    return {f"head {h}": attention.weights(h).numpy() for h in range(attention.n_heads)}
-
-
-def _lines_csv(run: Trace, view: HeadView) -> pd.DataFrame:
-    return show.pairs_table(_all_weights(run, view), view.query_tokens, view.key_tokens, view.mask)
+def _lines_csv(run: Run, view: HeadView) -> pd.DataFrame:
+    """The weights of every head of the layer: all of them are in the picture."""
+    weights = run.layer_weights(view.ref.kind, view.ref.layer)
+    by_head = {f"head {head}": of_head for head, of_head in enumerate(weights)}
+    return show.pairs_table(by_head, view.query_tokens, view.key_tokens, view.mask)
 
 
 # --- Stages -------------------------------------------------------------------------------------
 
 
-def _draw_stages(run: Trace, view: HeadView, query: int, colours: Palette) -> None:
-    attention = run.attention(view.ref.kind, view.ref.layer)
+def _draw_stages(run: Run, view: HeadView, query: int, colours: Palette) -> None:
+    attention = run.trace.attention(view.ref.kind, view.ref.layer)
     stages(
         "stages",
         raw_scores=view.raw_scores,
@@ -160,7 +158,7 @@ def _stages_table(view: HeadView, query: int) -> pd.DataFrame:
     )
 
 
-def _stages_csv(run: Trace, view: HeadView) -> pd.DataFrame:
+def _stages_csv(run: Run, view: HeadView) -> pd.DataFrame:
     return show.pairs_table(_stage_matrices(view), view.query_tokens, view.key_tokens, view.mask)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-import numpy as np
 import streamlit as st
 
 from model import measures
@@ -45,18 +44,17 @@ def page(about: Page) -> None:
         _top_row(about.question, choice, model)
         if choice.config is not None:
             _blank_controls()
-    made = run_text(choice)
-    run = made.trace if made is not None else None
-    ref, query = chosen(model, run) if run is not None else (None, 0)
+    run = run_text(choice)
+    ref, query = chosen(model, run.trace) if run is not None else (None, 0)
     view = view_of(run, ref) if run is not None else None
-    _sentence(run if view is not None else None, view, query, model, colours)
+    _sentence(run.trace if view is not None else None, view, query, model, colours)
     link = state.publish()
     if view is None:
         return
     with st.container(key="main"):
         left, middle, right = st.columns([412, 530, 232], gap="medium")
         with left:
-            _grid(made.tiles[ref.kind], model, run, ref)
+            _grid(run, model, ref)
         with middle:
             _picture(model, run, view, query, colours)
         with right:
@@ -150,16 +148,16 @@ def _what_was_cut(run: Trace, kind: str) -> str:
     )
 
 
-def _grid(tiles: np.ndarray, model: LanguageModel, run: Trace, ref: HeadRef) -> None:
+def _grid(run: cache.Run, model: LanguageModel, ref: HeadRef) -> None:
     grid(
         "grid",
-        tiles=tiles,
+        tiles=run.tiles[ref.kind],
         names=[
             [
                 _name_and_score(model, HeadRef(ref.kind, layer, head))
-                for head in range(run.n_heads(ref.kind, layer))
+                for head in range(run.trace.n_heads(ref.kind, layer))
             ]
-            for layer in range(run.n_layers(ref.kind))
+            for layer in range(run.trace.n_layers(ref.kind))
         ],
         layer=ref.layer,
         head=ref.head,
@@ -173,7 +171,7 @@ def _name_and_score(model: LanguageModel, ref: HeadRef) -> tuple[str | None, flo
 
 
 def _picture(
-    model: LanguageModel, run: Trace, view: HeadView, query: int, colours: Palette
+    model: LanguageModel, run: cache.Run, view: HeadView, query: int, colours: Palette
 ) -> None:
     with st.container(
         key="title", horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
@@ -192,7 +190,7 @@ def _picture(
         VIEWS[state.get("view")].draw(run, view, query, colours)
 
 
-def _what_to_notice(model: LanguageModel, run: Trace, view: HeadView, query: int) -> None:
+def _what_to_notice(model: LanguageModel, run: cache.Run, view: HeadView, query: int) -> None:
     trained = bool(model.roles)
     sentences = notice.notice(view, query, model.roles.get(view.ref), trained)
     st.html(f"<h2 class='hl-section'>What to notice</h2><div class='hl-notice'>{sentences}</div>")
@@ -205,12 +203,12 @@ def _what_to_notice(model: LanguageModel, run: Trace, view: HeadView, query: int
     )
 
 
-def _tools(run: Trace, view: HeadView, query: int, link: str) -> None:
+def _tools(run: cache.Run, view: HeadView, query: int, link: str) -> None:
     drawn = VIEWS[state.get("view")]
     show.tools(
         "tools",
         picture="picture",
-        filename=f"headlight-{run.info.name}-L{view.ref.layer}-H{view.ref.head}-{state.get('view').lower()}",
+        filename=f"headlight-{run.trace.info.name}-L{view.ref.layer}-H{view.ref.head}-{state.get('view').lower()}",
         table=lambda: drawn.table(view, query),
         csv=lambda: drawn.csv(run, view),
         arrays=lambda: {
