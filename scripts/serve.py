@@ -28,6 +28,9 @@ def warm_up() -> None:
 
 
 if __name__ == "__main__":
+    # Threads take turns more often than every 5 ms: else each of the page's hundred files waits for
+    # the imports several times.
+    sys.setswitchinterval(0.0005)
     threading.Thread(target=warm_up, daemon=True).start()
     sys.argv[1:1] = ["run"]
     cli.main(prog_name="streamlit")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, quote, urlsplit
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -49,6 +50,20 @@ def test_every_model_opens(name: str):
 @pytest.mark.parametrize("view", state.VIEWS)
 def test_every_view_opens_from_a_link(view: str):
     assert link_of(opened(view=view)).get("view", "Map") == view
+
+
+def test_each_view_has_the_table_of_its_own_numbers():
+    shown = {}
+    for view in state.VIEWS:
+        app = opened(view=view, query="6")
+        app.session_state["tools-table"] = True
+        app.run()
+        shown[view] = app.dataframe[0].value
+    assert shown["Map"].equals(shown["Lines"])
+    assert list(shown["Stages"].columns) == ["q·k", "score", "weight"]
+    assert shown["Stages"]["weight"].sum() == pytest.approx(1, abs=1e-5)
+    row = shown["Map"].iloc[6].to_numpy(float)
+    np.testing.assert_allclose(shown["Stages"]["weight"], row, atol=1e-6)
 
 
 def test_a_link_gives_the_view_back():

@@ -35,6 +35,15 @@ def test_a_masked_cell_is_empty_and_a_weight_of_zero_is_not():
     assert table.iloc[1, 1] == 0
 
 
+def test_pairs_are_those_that_the_mask_lets_meet_with_every_number():
+    raw, weights = np.arange(4.0).reshape(2, 2), np.array([[1, 0], [0.25, 0.75]])
+    pairs = show.pairs_table({"q·k": raw, "weight": weights}, "ab", "ab", np.tri(2, dtype=bool))
+    assert list(pairs.index) == ["0 a", "1 b", "1 b"]
+    assert list(pairs["key"]) == ["0 a", "0 a", "1 b"]
+    assert list(pairs["q·k"]) == [0, 2, 3]
+    assert list(pairs["weight"]) == [1, 0.25, 0.75]
+
+
 def test_rows_are_queries_and_columns_keys_also_when_their_numbers_differ():
     table = show.matrix_table(np.zeros((2, 3)), ["un", "chat"], ["one", "black", "cat"])
     assert table.shape == (2, 3)
@@ -97,7 +106,7 @@ def test_a_link_carries_two_thousand_characters_and_no_more():
 def test_the_code_shown_is_the_code_that_runs():
     place, source = show.source_of(show.matrix_table)
     assert place.startswith("viz/show.py, line ")
-    namespace: dict = {"np": np, "pd": pd, "positions": show.positions}
+    namespace: dict = {"np": np} | {f.__name__: f for f in (show.positions, show.columns_table)}
     exec("from __future__ import annotations\n" + source, namespace)
     table = namespace["matrix_table"](np.eye(2), "ab", "ab")
     pd.testing.assert_frame_equal(table, show.matrix_table(np.eye(2), "ab", "ab"))

@@ -26,7 +26,6 @@ EXAMPLES = (
         "induction",
         "Mary",
     ),
-    # The row that has to say who is meant: the one of the bracket.
-    Example("Pronoun", "Mary gave the book to John. She (Mary) thanked him.", "gloss", "("),
-    Example("Neighbours", "The small dogs near the old house wash themselves.", "previous", "old"),
+    Example("Pronoun", "Mary gave the book to John. She (Mary) thanked him.", "pronoun", "She"),
+    Example("Adjectives", "The small dogs near the old house are hungry.", "adjective", "house"),
 )

@@ -13,14 +13,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from viz import state
 from viz.components.export import picture_buttons
 from viz.theme import visible
+
+if TYPE_CHECKING:  # half a second that no page needs before a table is opened
+    import pandas as pd
 
 # A spreadsheet runs a cell that begins with one of these. The apostrophe is here too, so that
 # taking one away again is never a guess.
@@ -97,8 +100,8 @@ def matrix_table(
     cells = np.asarray(values, dtype=np.float64)
     if mask is not None:
         cells = np.where(mask, cells, np.nan)
-    index = pd.Index(positions(row_labels), name=corner)
-    return pd.DataFrame(cells, index=index, columns=positions(column_labels))
+    columns = dict(zip(positions(column_labels), cells.T, strict=True))
+    return columns_table(columns, positions(row_labels), corner)
 
 
 def pairs_table(
@@ -113,10 +116,19 @@ def pairs_table(
     may attend.   Token columns hold positions as `positions` writes them.
     """
     queries, keys = np.nonzero(mask)
-    lines = pd.Index(np.array(positions(row_labels), object)[queries], name="query")
+    lines = np.array(positions(row_labels), object)[queries]
     columns = {"key": np.array(positions(column_labels), object)[keys]}
     columns |= {name: matrix[queries, keys] for name, matrix in matrices.items()}
-    return pd.DataFrame(columns, index=lines)
+    return columns_table(columns, lines, "query")
+
+
+def columns_table(
+    columns: Mapping[str, np.ndarray], index: Sequence[str], corner: str
+) -> pd.DataFrame:
+    """Columns by name, their lines named by `index`, which is headed `corner`."""
+    import pandas as pd
+
+    return pd.DataFrame(columns, index=pd.Index(index, name=corner))
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -125,6 +137,8 @@ def csv_text(frame: pd.DataFrame) -> str:
     A text that begins with = + - @ or an apostrophe is preceded by one apostrophe, because a
     spreadsheet would run it as a formula; labels with their position in front never need it.
     """
+    import pandas as pd
+
     guarded = frame.rename(columns=_guard, index=_guard)
     guarded.index.name = _guard(frame.index.name)
     # map, not astype: a column may hold texts and numbers side by side.
@@ -154,6 +168,8 @@ def source_of(what: Callable | type) -> tuple[str, str]:
 
 
 def _show_table(frame: pd.DataFrame) -> None:
+    import pandas as pd
+
     numbers = [name for name, kind in frame.dtypes.items() if pd.api.types.is_float_dtype(kind)]
     three_decimals = st.column_config.NumberColumn(format="%.3f", width=72)
     st.dataframe(

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from viz import state
 from viz.theme import DARK, LIGHT
 
 _HERE = Path(__file__).parent
@@ -81,6 +82,7 @@ def when(key: str, event: str, handler: Callable[..., None] | None) -> Callable[
         # A trigger may arrive after the component has left the page, and its state with it.
         value = st.session_state.get(key, {}).get(event)
         if value is not None:
+            state.touch()
             handler(*value) if isinstance(value, list) else handler(value)
 
     return fire

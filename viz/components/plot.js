@@ -16,6 +16,7 @@ export default function (component) {
     kept.frame = data.frame;
     kept.row = data.frame?.query;
     kept.component = component;
+    kept.loading = data.loading;
     if (kept.signature !== data.signature) {
       kept.signature = data.signature;
       kept.figure = readFigure(data.spec.values);
@@ -51,10 +52,17 @@ function afterNextFrame(step) {
 function whenPlotly(scope, step) {
   const { kept } = scope;
   if (window.Plotly) return step();
+  if (!kept.loading) return askForPlotly(kept);
   kept.waiting ??= performance.now();
   if (performance.now() - kept.waiting < PATIENCE) return scope.later(50, () => whenPlotly(scope, step));
   if (!kept.gaveUp) kept.component.setTriggerValue("stock", true);
   kept.gaveUp = true;
+}
+
+function askForPlotly(kept) {
+  if (kept.asked) return;
+  kept.asked = true;
+  afterNextFrame(() => kept.component.setTriggerValue("load", true));
 }
 
 // Parse the figure and give heatmaps that carry their labels in `meta` the two labels of each

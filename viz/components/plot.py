@@ -37,13 +37,20 @@ def plot(
     `st.plotly_chart` mounts a changed figure anew, which loses the zoom, and reports no clicks on
     heatmaps. This component drives the same Plotly, which Streamlit defines as `window.Plotly`
     once a chart of its own has loaded: hence the hidden empty one. That is not documented, so
-    where no Plotly appears within twenty seconds, Streamlit's own chart takes over.
+    where no Plotly appears within twenty seconds, Streamlit's own chart takes over. Plotly keeps
+    the browser busy for a second or two, so it is loaded only when the component asks for it, after
+    everything else is on the screen.
     """
-    with st.container(key=f"{key}-loader"):
-        _load_plotly()
+    asked = st.session_state.get(f"{key}:asked", False)
+    if asked:
+        with st.container(key=f"{key}-loader"):
+            _load_plotly()
     if st.session_state.get(f"{key}:stock"):
         st.plotly_chart(figure, key=f"{key}-stock", theme=None, alt=alt, config=_QUIET)
         return
+
+    def load(_: bool) -> None:
+        st.session_state[f"{key}:asked"] = True
 
     def fall_back(_: bool) -> None:
         st.session_state[f"{key}:stock"] = True
@@ -56,11 +63,13 @@ def plot(
         "clickable": on_click is not None,
         "frame": None if row_frame is None else dict(row_frame),
         "signature": zlib.crc32(spec),
+        "loading": asked,
     }
     register("plot", _HTML, isolated=False)(
         key=key,
         data=pack(header, spec=np.frombuffer(spec, np.uint8)),
         on_cell_change=when(key, "cell", on_click or (lambda row, column: None)),
+        on_load_change=when(key, "load", load),
         on_stock_change=when(key, "stock", fall_back),
     )
 

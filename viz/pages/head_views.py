@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from model.trace import HeadView
@@ -21,6 +21,9 @@ from viz.components.plot import plot
 from viz.components.stages import stages
 from viz.figures.head_map import head_map_data
 from viz.theme import Palette
+
+if TYPE_CHECKING:  # imported only when a table is opened
+    import pandas as pd
 
 # What is left below the sentence, whose lower edge the sentence component publishes.
 _PICTURE_HEIGHT = "max(340px, calc(100dvh - var(--hl-y) - var(--hl-gap) - 34px - 18px))"
@@ -153,9 +156,7 @@ def _stages_table(view: HeadView, query: int) -> pd.DataFrame:
     row = {name: matrix[query].astype(np.float64) for name, matrix in _stage_matrices(view).items()}
     row["weight"] = np.where(view.mask[query], row["weight"], np.nan)
     asks = show.positions(view.query_tokens)[query]
-    return pd.DataFrame(
-        row, index=pd.Index(show.positions(view.key_tokens), name=f"key, as seen from {asks}")
-    )
+    return show.columns_table(row, show.positions(view.key_tokens), f"key, as seen from {asks}")
 
 
 def _stages_csv(run: Run, view: HeadView) -> pd.DataFrame:
