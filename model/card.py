@@ -70,8 +70,8 @@ spreads its weight evenly. A head is named by its best role if the score is at l
 and {min_times:.0f} × chance. Where who plays the part is a matter of meaning, the right candidate
 must also get more weight than the wrong one in both members of at least {min_pairs:.0%} of the
 minimal pairs: two texts that differ only in who plays it. Of subject, only nouns are cases: a
-person's name is always singular, so nothing has to be found; which of two people acts is measured
-as actor, which names no head, since no pairs test it. This is the best head of each role:
+person's name is always singular, so nothing has to be found; who of those named acts is measured as
+actor, which names no head, since no pairs test it. This is the best head of each role:
 
 {roles}
 

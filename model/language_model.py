@@ -101,7 +101,7 @@ class LanguageModel:
             attentions=run.attentions,
             hidden={stack: torch.stack(states) for stack, states in run.hidden.items()},
             logits=readout.logits() if readout.n_bytes <= MAX_LOGITS_BYTES else None,
-            readout=readout,
+            readout=readout if readout.n_bytes > MAX_LOGITS_BYTES else None,
             vocabulary=self.tokenizer.vocabulary,
         )
 

@@ -62,9 +62,9 @@ ROLES: Mapping[str, Role] = {
         Role("induction", "finds what came after the same token the last time", RANDOM),
         Role("duplicate", "finds the same token where it stood before", RANDOM),
         Role("subject", "finds the noun that the coming verb agrees with", of_meaning=True),
-        # A name is always singular, so heads that find the number of a verb need not find it; and
-        # no two sentences of the language differ only in which of two people acts.
-        Role("actor", "finds which of two people named acts next", gives_name=False),
+        # A name is always singular, so heads that find the number of a verb need not find it. There
+        # are no minimal pairs for this yet, so it names no head.
+        Role("actor", "finds the person named who acts next, past others", gives_name=False),
         Role(
             "verb", "looks from the verb back to its subject", of_meaning=True, pairs_of="subject"
         ),

@@ -71,8 +71,8 @@ class Trace:
     attentions: by (kind, layer), None for a block without attention
     hidden: by stack, (n_layers + 1, n, d_model), what enters block 0 and what leaves each block
     logits: (n, vocab_size) of the last stack, row i about token i + 1; None if the model predicts
-    nothing or if they would take more than MAX_LOGITS_BYTES; `top` needs the readout alone
-    readout: what the logits are made from; None if the model predicts nothing
+    nothing or if they would take more than MAX_LOGITS_BYTES
+    readout: only in that case, what `top` makes the logits of a row from
     vocabulary: the label of every id
     Raises HeadlightError when made if counts or shapes disagree or a logit is not finite.
     """
@@ -183,6 +183,8 @@ class Trace:
         return tuple(self.vocabulary[i] for ids in best for i in ids.tolist())
 
     def _n_predictions(self) -> int:
+        if self.logits is not None:
+            return len(self.logits)
         if self.readout is None:
             raise HeadlightError(f"{self.info.name} has no head that predicts tokens")
         return len(self.readout.states)

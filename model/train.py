@@ -215,8 +215,20 @@ def _score_again(options: argparse.Namespace) -> None:
     heads = json.loads(path.read_text(encoding="utf-8"))
     another = heads.get("another_seed")
     if options.another:
-        another = summary_of(json.loads(options.another.read_text(encoding="utf-8")))
+        other = json.loads(options.another.read_text(encoding="utf-8"))
+        if (
+            _recipe_of(other) != _recipe_of(heads)
+            or other["training"]["seed"] == heads["training"]["seed"]
+        ):
+            raise HeadlightError(f"{options.another} is not the same recipe from another seed")
+        another = summary_of(other)
     write_scores(heads["training"], options.out, options.share, another)
+
+
+def _recipe_of(heads: Mapping) -> dict:
+    """What stands in heads.json of the recipe alone."""
+    of_the_run = ("seed", "cpu_minutes", "torch")
+    return {name: v for name, v in heads["training"].items() if name not in of_the_run}
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

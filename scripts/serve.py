@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from contextlib import suppress
 
+from streamlit import runtime
 from streamlit.web import cli
 
 
@@ -22,14 +24,16 @@ def warm_up() -> None:
     from viz import cache, state
     from viz.pages import PAGES
 
-    PAGES[0].load()
     with suppress(HeadlightError):  # the page will say it, with the remedy
         cache.run(cache.ModelChoice(state.FIELDS["model"].default), state.OPENING_TEXT)
+    while not runtime.exists():  # its caches would warn that there is none
+        time.sleep(0.05)
+    PAGES[0].load()
 
 
 if __name__ == "__main__":
     # Threads take turns more often than every 5 ms: else each of the page's hundred files waits for
-    # the imports several times.
+    # the imports several times, and later one session for the other.
     sys.setswitchinterval(0.0005)
     threading.Thread(target=warm_up, daemon=True).start()
     sys.argv[1:1] = ["run"]

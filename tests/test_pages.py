@@ -9,9 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import zoo
-from viz import state
+from model.trace import HeadRef
+from viz import cache, state
 from viz.examples import EXAMPLES
 from viz.pages import PAGES
+from viz.pages.head_views import VIEWS
 
 TIMEOUT = 60
 
@@ -66,6 +68,23 @@ def test_each_view_has_the_table_of_its_own_numbers():
     np.testing.assert_allclose(shown["Stages"]["weight"], row, atol=1e-6)
 
 
+def test_each_view_has_the_file_of_its_own_numbers():
+    run = cache.run(cache.ModelChoice("writer"), "The dog sleeps.")
+    view = run.head(HeadRef("decoder", 2, 1))
+    n = len(view.query_tokens)
+    files = {name: each.csv(run, view) for name, each in VIEWS.items()}
+    np.testing.assert_array_equal(files["Map"].to_numpy()[view.mask], view.weights[view.mask])
+    lines = files["Lines"]
+    assert len(lines) == view.mask.sum()
+    for head in range(4):
+        other = run.head(HeadRef("decoder", 2, head)).weights[view.mask]
+        np.testing.assert_array_equal(lines[f"head {head}"], other)
+    stages = files["Stages"]
+    assert len(stages) == n * n
+    np.testing.assert_array_equal(stages["q·k"], view.raw_scores.flatten())
+    assert stages["weight"].isna().sum() == (~view.mask).sum()
+
+
 def test_a_link_gives_the_view_back():
     wanted = {"model": "writer", "text": "The dog sleeps.", "layer": "3", "head": "1", "query": "2"}
     assert link_of(opened(**wanted)) == wanted
@@ -112,10 +131,10 @@ def test_back_brings_the_last_view_and_stays_on_its_address():
     assert link_of(app) == before
 
 
-def test_back_to_an_address_without_a_view_leaves_it_as_it_is():
-    """Or the way back would end there: each step would lead forward again."""
-    app = opened()
-    assert link_of(go_back(app, {})) == {}
+def test_back_to_an_address_without_a_view_shows_the_opening_one():
+    app = opened(text="The dog sleeps.", view="Lines")
+    link = link_of(go_back(app, {}))
+    assert link["text"] == state.OPENING_TEXT and "view" not in link
 
 
 def test_a_text_that_no_link_can_hold_comes_back_too():

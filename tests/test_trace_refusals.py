@@ -100,7 +100,7 @@ ABSENT = {
     "a head from behind": (lambda t: t.head(HeadRef("decoder", 0, -1)), "heads 0 to 1, not -1"),
     "a row too many": (lambda t: t.top(7), "0 to 6"),
     "no blocks": (lambda t: t.overview("decoder", bins=0), "at least 1"),
-    "no predictions": (lambda t: replace(t, readout=None).top(0), "no head that predicts"),
+    "no predictions": (lambda t: replace(t, logits=None).top(0), "no head that predicts"),
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from dataclasses import asdict, replace
 
 import pytest
@@ -136,6 +137,13 @@ def test_another_seed_reached_the_same(stored):
     assert another["best"]["subject"] >= 0.9
     assert another["best"]["induction"] >= 0.85
     assert another["sinks_ratio"] <= 2
+
+
+def test_only_another_seed_of_the_same_recipe_is_told_of(tmp_path):
+    shutil.copy(FOLDER / "heads.json", tmp_path)
+    again = ["writer", "--score", "--out", str(tmp_path), "--another", str(FOLDER / "heads.json")]
+    with pytest.raises(HeadlightError, match="same recipe from another seed"):
+        train.main(again)
 
 
 def test_the_tokenizer_holds_the_words_of_the_language_and_the_same_fallback_as_all():

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from model import zoo
 from model.config import Config
@@ -59,19 +60,19 @@ class Run:
 
     def head(self, ref: HeadRef) -> HeadView:
         """One head as matrices. Raises HeadlightError if its numbers cannot be shown."""
-        return _head(self.choice, self.text, ref)
+        return _head(self, ref)
 
     def layer_weights(self, kind: str, layer: int) -> np.ndarray:
         """The weights of every head of a layer, (n_heads, n_query, n_key)."""
-        return _layer_weights(self.choice, self.text, kind, layer)
+        return _layer_weights(self, kind, layer)
 
     def top(self, row: int, k: int) -> list[tuple[str, float]]:
         """The k likeliest pieces after a token."""
-        return _top(self.choice, self.text, row, k)
+        return _top(self, row, k)
 
     def likeliest(self) -> tuple[str, ...]:
         """The likeliest piece after each token."""
-        return _likeliest(self.choice, self.text)
+        return _likeliest(self)
 
 
 def _bytes_of(value: Any) -> int:
@@ -84,10 +85,10 @@ def _numbers_of(value: Any) -> Iterator[int]:
         yield from map(_tensor_bytes, value.net.parameters())
     elif isinstance(value, Run):
         trace = value.trace
-        for held in trace.attentions.values():
-            yield from map(_tensor_bytes, (held.q, held.k, held.v))
-        yield from map(_tensor_bytes, (*trace.hidden.values(), trace.readout.states))
-        yield _tensor_bytes(trace.logits) if trace.logits is not None else 0
+        kept = [*(trace.hidden or {}).values(), trace.logits]
+        kept += [t for held in trace.attentions.values() if held for t in (held.q, held.k, held.v)]
+        kept += [trace.readout.states, trace.readout.unembedding] if trace.readout else []
+        yield from (_tensor_bytes(tensor) for tensor in kept if tensor is not None)
         # The text stands in the key and what did not fit once more in the trace.
         yield 8 * sum(map(len, trace.cut.values()))
         yield from (tiles.nbytes for tiles in value.tiles.values())
@@ -124,25 +125,30 @@ def run(choice: ModelChoice, text: str) -> Run:
         return Run(choice, text, trace, {kind: _tiles(trace, kind) for kind in trace.kinds})
 
 
-@cached(**_bounded(VIEW_BYTES))
-def _head(choice: ModelChoice, text: str, ref: HeadRef) -> HeadView:
-    return run(choice, text).trace.head(ref)
+def _of_run(made: Run, *rest: Any) -> tuple:
+    """The key of what follows from a run: a run is what its model and its text make it."""
+    return hashkey(made.choice, made.text, *rest)
 
 
-@cached(**_bounded(VIEW_BYTES))
-def _layer_weights(choice: ModelChoice, text: str, kind: str, layer: int) -> np.ndarray:
-    attention = run(choice, text).trace.attention(kind, layer)
+@cached(**_bounded(VIEW_BYTES), key=_of_run)
+def _head(made: Run, ref: HeadRef) -> HeadView:
+    return made.trace.head(ref)
+
+
+@cached(**_bounded(VIEW_BYTES), key=_of_run)
+def _layer_weights(made: Run, kind: str, layer: int) -> np.ndarray:
+    attention = made.trace.attention(kind, layer)
     return np.stack([attention.weights(head).numpy() for head in range(attention.n_heads)])
 
 
-@cached(**_bounded(ROW_BYTES))
-def _top(choice: ModelChoice, text: str, row: int, k: int) -> list[tuple[str, float]]:
-    return run(choice, text).trace.top(row, k)
+@cached(**_bounded(ROW_BYTES), key=_of_run)
+def _top(made: Run, row: int, k: int) -> list[tuple[str, float]]:
+    return made.trace.top(row, k)
 
 
-@cached(**_bounded(ROW_BYTES))
-def _likeliest(choice: ModelChoice, text: str) -> tuple[str, ...]:
-    return run(choice, text).trace.likeliest()
+@cached(**_bounded(ROW_BYTES), key=_of_run)
+def _likeliest(made: Run) -> tuple[str, ...]:
+    return made.trace.likeliest()
 
 
 def _tiles(trace: Trace, kind: str) -> np.ndarray:

@@ -72,7 +72,7 @@ def chosen(model: LanguageModel, run: Trace) -> tuple[HeadRef, int]:
     layer = _within("layer", layer, n_layers, model.info.name)
     head = _within("head", head, n_heads, model.info.name)
     query = _within("token", query, n_rows, "this text")
-    state.put(layer=layer, head=head, query=query)
+    state.fill(layer=layer, head=head, query=query)
     return HeadRef(kind, layer, head), query
 
 

@@ -85,8 +85,7 @@ _ALWAYS_IN_LINK = ("model", "text", "layer", "head", "query")
 # Beside the fields, a session keeps these:
 _ADDRESS = "address"  # what the address bar shows, as far as is known here
 _TOUCHED = "touched"  # whether a person's act is what the coming run answers
-_BACK = "back"  # whether this run answers Back or Forward
-_UNTOLD = "untold text"  # the last text that was too long for the address
+_UNTOLD = "untold text"  # the last text that was too long for its address, after that address
 
 
 def get(name: str) -> Any:
@@ -95,9 +94,15 @@ def get(name: str) -> Any:
 
 
 def put(**values: Any) -> None:
-    """Sets fields, from a callback or before the widgets that show them are drawn."""
+    """Sets fields in a callback, in answer to what a person did."""
     touch()
-    _set(values)
+    fill(**values)
+
+
+def fill(**values: Any) -> None:
+    """Sets fields during a run, before the widgets that show them are drawn."""
+    for name, value in values.items():
+        st.session_state[f"view.{name}"] = value
 
 
 def touch() -> None:
@@ -120,27 +125,20 @@ def open_link() -> None:
     touched = st.session_state.pop(_TOUCHED, False)
     given = st.query_params.to_dict()
     first = "view.model" not in st.session_state
-    st.session_state[_BACK] = back = not (
-        first or touched or given == st.session_state.get(_ADDRESS)
-    )
-    if first or back:
+    if first or not (touched or given == st.session_state.get(_ADDRESS)):
         _read(given)
 
 
 def _read(given: Mapping[str, str]) -> None:
-    _set({name: field.default for name, field in FIELDS.items()})
-    if given and "text" not in given and _UNTOLD in st.session_state:
-        _set({"text": st.session_state[_UNTOLD]})
+    fill(**{name: field.default for name, field in FIELDS.items()})
+    address, text = st.session_state.get(_UNTOLD, (None, ""))
+    if given == address:
+        fill(text=text)
     for name in FIELDS.keys() & given.keys():
         try:
-            _set({name: FIELDS[name].read(given[name])})
+            fill(**{name: FIELDS[name].read(given[name])})
         except ValueError as error:
             note(f"In the link, {name} “{given[name][:40]}” {error}.")
-
-
-def _set(values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        st.session_state[f"view.{name}"] = value
 
 
 def note(sentence: str) -> None:
@@ -169,7 +167,7 @@ def text_travels() -> bool:
 def publish() -> str:
     """Writes the view into the browser's address bar and returns it as a link.
 
-    An address that Back has brought stays as it is: another one would end the way back there.
+    In a run that answers Back, Streamlit replaces the address where it stands.
     """
     values = {
         name: str(get(name))
@@ -177,11 +175,11 @@ def publish() -> str:
         if get(name) is not None and (name in _ALWAYS_IN_LINK or get(name) != field.default)
     }
     if not text_travels():
-        st.session_state[_UNTOLD] = values.pop("text")
-    if not st.session_state[_BACK] and st.query_params.to_dict() != values:
+        text = values.pop("text")
+        st.session_state[_UNTOLD] = (values, text)
+    if st.query_params.to_dict() != values:
         st.query_params.from_dict(values)
-    st.session_state[_ADDRESS] = st.query_params.to_dict()
-    st.session_state.pop(_TOUCHED, None)  # what this run itself has put
+    st.session_state[_ADDRESS] = values
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(values, quote_via=quote)}"
 
 

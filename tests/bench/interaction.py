@@ -47,7 +47,12 @@ WATCH = """state => {
 IN_SHADOW = """(key, selector) => [...document.querySelectorAll(`.st-key-${key} *`)]
   .flatMap(each => each.shadowRoot ? [...each.shadowRoot.querySelectorAll(selector)] : [])"""
 OUTPUT = "() => document.querySelector('#out').textContent"
-MAP = "() => document.querySelector('.headlight-plot').dataset.drawn"
+PREVIEW = "() => document.querySelector('.headlight-plot').dataset.drawn"
+# The map of the weights themselves: what the thumbnails let it show before does not count.
+MAP = """() => {
+  const { drawn } = document.querySelector('.headlight-plot').dataset;
+  return drawn === 'preview' ? window.exact : (window.exact = drawn);
+}"""
 NOTICE = "() => document.querySelector('.hl-notice').textContent"
 THUMBNAILS = f"() => ({IN_SHADOW})('grid', 'canvas').at(-1)?.toDataURL()"
 LOOKING = f"() => ({IN_SHADOW})('sentence', '.looking').map(each => each.textContent).join()"
@@ -64,7 +69,8 @@ def main() -> None:
         button = click(empty, cycle([empty.page.get_by_role("button", name="Click")]), OUTPUT)
         slider = slide(empty, "Level", OUTPUT)
         rows = [
-            compare("click on a head", click(ours, heads, MAP), button),
+            compare("click on a head, a preview", click(ours, heads, PREVIEW), button),
+            compare("click on a head, its weights", click(ours, heads, MAP), button),
             compare("click on a token", click(ours, tokens, NOTICE), button),
             compare("slider d_k", slide(blank, "d_k", THUMBNAILS), slider),
         ]

@@ -79,6 +79,14 @@ def test_the_map_ends_with_the_exact_weights_of_the_head_that_was_chosen(person:
         view = trace.head(HeadRef("decoder", layer, head))
         np.testing.assert_allclose(cells[view.mask], view.weights[view.mask], atol=1e-6)
         assert np.isnan(cells[~view.mask]).all()
+    # Chosen again, or after another that was not waited for: the same exact map.
+    for other in ((3, 2), (2, 0)):
+        person.head(*other).click()
+        person.head(3, 2).click()
+        person.settle()
+        expect(plot(person)).not_to_have_attribute("data-drawn", "preview")
+        cells = np.array(plot(person).evaluate(shown), dtype=float)
+        np.testing.assert_allclose(cells[view.mask], view.weights[view.mask], atol=1e-6)
 
 
 def test_a_picture_that_cannot_be_written_is_said(person: Person):

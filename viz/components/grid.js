@@ -169,7 +169,8 @@ function listen(scope, component, grid, data) {
     component.setTriggerValue("head", [data.layer, data.head]);
     const [, , rows, columns] = data.tiles.shape;
     const levels = data.tiles.values.subarray(index * rows * columns, (index + 1) * rows * columns);
-    window.dispatchEvent(new CustomEvent("hl-head", { detail: { levels, rows, columns } }));
+    const shows = [data.layer, data.head];
+    window.dispatchEvent(new CustomEvent("hl-head", { detail: { shows, levels, rows, columns } }));
   };
   scope.on(grid, "click", (event) => {
     const cell = event.target.closest(".cell");

@@ -1,4 +1,5 @@
 const PATIENCE = 20_000; // ms until Streamlit's own chart takes over
+const ASK_AGAIN = 5_000; // ms; a request may be lost with a connection
 const ALL_LABELS = 34; // rows in sight; with more of them, about 22 are named (as in head_map.py)
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
 
@@ -21,6 +22,7 @@ export default function (component) {
       kept.signature = data.signature;
       kept.figure = readFigure(data.spec.values);
       kept.drawn = null;
+      kept.exact = { figure: kept.figure, signature: data.signature, shows: data.shows };
     }
     kept.end = () => window.Plotly?.purge(host);
 
@@ -52,7 +54,7 @@ function afterNextFrame(step) {
 function whenPlotly(scope, step) {
   const { kept } = scope;
   if (window.Plotly) return step();
-  if (!kept.loading) return askForPlotly(kept);
+  if (!kept.loading) askForPlotly(kept);
   kept.waiting ??= performance.now();
   if (performance.now() - kept.waiting < PATIENCE) return scope.later(50, () => whenPlotly(scope, step));
   if (!kept.gaveUp) kept.component.setTriggerValue("stock", true);
@@ -60,8 +62,8 @@ function whenPlotly(scope, step) {
 }
 
 function askForPlotly(kept) {
-  if (kept.asked) return;
-  kept.asked = true;
+  if (performance.now() - (kept.asked ?? -Infinity) < ASK_AGAIN) return;
+  kept.asked = performance.now();
   afterNextFrame(() => kept.component.setTriggerValue("load", true));
 }
 
@@ -94,8 +96,15 @@ function draw(kept, host) {
 }
 
 // Another head was chosen among the thumbnails: where they hold every cell, its map is drawn from
-// them at once, in steps of 1/254, and drawn again when the weights themselves arrive.
-function preview(kept, host, { levels, rows, columns }) {
+// them at once, in steps of 1/254, and drawn again when the weights themselves arrive. Streamlit
+// does not call a component with the data that it has, so what was sent last is kept for the way
+// back to it.
+function preview(kept, host, { shows, levels, rows, columns }) {
+  if (JSON.stringify(shows) === JSON.stringify(kept.exact?.shows)) {
+    Object.assign(kept, { figure: kept.exact.figure, signature: kept.exact.signature, drawn: null });
+    if (window.Plotly) draw(kept, host);
+    return;
+  }
   const at = kept.figure.data.findIndex((trace) => trace.type === "heatmap");
   const labels = kept.figure.data[at]?.meta;
   if (!window.Plotly || labels?.rows.length !== rows || labels.columns.length !== columns) return;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,20 +26,22 @@ def plot(
     height_css: str = "450px",
     on_click: Callable[[int, int], None] | None = None,
     row_frame: Mapping[str, Any] | None = None,
+    shows: Sequence[int] = (),
 ) -> None:
     """Show a figure with Plotly.react, so that the picture is never mounted anew.
 
     `figure` is a Plotly figure or the same as plain data, `alt` what it shows, in words.
     `height_css` is any CSS length. `on_click` gets (row, column) of a clicked heatmap cell.
     `row_frame` = {"query": row, "causal": bool} draws a frame around a row of a heatmap, up to
-    the diagonal if causal; it follows the pointer here and in the other components.
+    the diagonal if causal; it follows the pointer here and in the other components. `shows` is the
+    (layer, head) of a map that is previewed when another one is chosen among the thumbnails.
 
     `st.plotly_chart` mounts a changed figure anew, which loses the zoom, and reports no clicks on
     heatmaps. This component drives the same Plotly, which Streamlit defines as `window.Plotly`
     once a chart of its own has loaded: hence the hidden empty one. That is not documented, so
     where no Plotly appears within twenty seconds, Streamlit's own chart takes over. Plotly keeps
-    the browser busy for a second or two, so it is loaded only when the component asks for it, after
-    everything else is on the screen.
+    the browser busy for a second or two, so it is loaded only when the component asks for it, when
+    what stands above the figure has been on the screen for a frame.
     """
     asked = st.session_state.get(f"{key}:asked", False)
     if asked:
@@ -64,6 +66,7 @@ def plot(
         "frame": None if row_frame is None else dict(row_frame),
         "signature": zlib.crc32(spec),
         "loading": asked,
+        "shows": list(shows),
     }
     register("plot", _HTML, isolated=False)(
         key=key,

@@ -63,6 +63,7 @@ def _draw_map(run: Run, view: HeadView, query: int, colours: Palette) -> None:
         height_css=_PICTURE_HEIGHT,
         on_click=_choose_row,
         row_frame={"query": query, "causal": not np.triu(view.mask, 1).any()},
+        shows=(view.ref.layer, view.ref.head),
     )
     with st.container(key="legend"):
         st.segmented_control(
@@ -160,7 +161,10 @@ def _stages_table(view: HeadView, query: int) -> pd.DataFrame:
 
 
 def _stages_csv(run: Run, view: HeadView) -> pd.DataFrame:
-    return show.pairs_table(_stage_matrices(view), view.query_tokens, view.key_tokens, view.mask)
+    """Every pair, also those that the mask keeps apart: they have scores, and no weight."""
+    stages = _stage_matrices(view) | {"weight": np.where(view.mask, view.weights, np.nan)}
+    every = np.ones_like(view.mask)
+    return show.pairs_table(stages, view.query_tokens, view.key_tokens, every)
 
 
 VIEWS = {
