@@ -61,7 +61,8 @@ Loss, in nats a piece: {losses}.
 A piece that training never showed becomes a sink, at which everything looks. Here a word draws
 {sinks[words]:.3f} of the weight of a later row (2 to 20 tokens on, in the head where that is most),
 a piece that spells out unknown words {sinks[fallback]:.3f}; of those `{sinks[worst_piece]}` draws
-most, {sinks[worst]:.3f}, {sinks_ratio:.1f} times what a word does.
+most, {sinks[worst]:.3f}, {sinks_ratio:.1f} times what a word does. Of the marks that its sentences
+hold beside words, `{sinks[mark]}` draws most, {sinks[most_of_marks]:.3f}.
 
 ## What its heads do
 

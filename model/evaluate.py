@@ -38,7 +38,7 @@ class HeldOut:
     repeats: tuple[Passage, ...]  # random pieces, said twice
     pairs: Mapping[str, tuple[tuple[Passage, Passage], ...]]  # minimal pairs by name (Role.pairs)
     sink_rounds: int
-    marks: tuple[str, ...]  # the fallback pieces that the language writes
+    marks: tuple[str, ...]  # what the sentences of the language hold beside words
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def held_out(
             for name in dict.fromkeys(role.pairs for role in roles.ROLES.values() if role.pairs)
         },
         sink_rounds=some["sink_rounds"],
-        marks=language.MARKS,
+        marks=language.SIGNS,
     )
 
 

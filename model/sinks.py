@@ -23,14 +23,16 @@ WATCHED = 20  # how many later rows are watched
 class Sinks:
     """How much weight pieces draw that spell out unknown words, against words (`measure_sinks`).
 
-    Weights, 0 to 1. The marks that the language itself writes beside its words, such as a full
-    stop, belong to neither: a head that looks for the end of a sentence is right to look at them.
+    Weights, 0 to 1. The marks that sentences of the language hold beside words are told apart: a
+    head that looks for the start of a quotation is right to look at its opening mark.
     """
 
     words: float  # the mean over the words of the language
     fallback: float  # the mean over letters, digits, bytes and the signs that it does not write
     worst: float  # the largest of those
     worst_piece: str
+    most_of_marks: float  # the largest over the marks of the language
+    mark: str
 
     @property
     def ratio(self) -> float:
@@ -65,12 +67,16 @@ def measure_sinks(
     of_words = [weight for piece, weight in by_piece.items() if piece not in FALLBACK]
     spelling = set(FALLBACK) - set(marks)
     of_others = {piece: weight for piece, weight in by_piece.items() if piece in spelling}
+    of_marks = {piece: by_piece[piece] for piece in marks}
     worst = max(of_others, key=of_others.__getitem__)
+    mark = max(of_marks, key=of_marks.__getitem__, default="")
     return Sinks(
         words=float(np.mean(of_words)),
         fallback=float(np.mean(list(of_others.values()))),
         worst=of_others[worst],
         worst_piece=worst,
+        most_of_marks=of_marks.get(mark, 0.0),
+        mark=mark,
     )
 
 

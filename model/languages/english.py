@@ -5,6 +5,7 @@ repeats         random pieces, said again and again
 some_pieces     a few of all pieces
 minimal_pairs   pairs of passages that differ only in who plays a role
 MARKS           what stands beside the words
+SIGNS           those of them that a sentence is made of
 vocabulary      every word that a story can hold
 """
 
@@ -22,10 +23,11 @@ from model.languages.parts import KINDS, WEIGHTS
 from model.languages.passage import Passage, Truth
 from model.tokenizer import FALLBACK, JOIN, QUOTES, SPECIAL, WHITE
 
-__all__ = ["MARKS", "minimal_pairs", "repeats", "some_pieces", "story", "vocabulary"]
+__all__ = ["MARKS", "SIGNS", "minimal_pairs", "repeats", "some_pieces", "story", "vocabulary"]
 
 # What stories write beside words, and in a few places letters (names that are in no list).
-MARKS = (*WHITE, JOIN, *QUOTES, *".,:?!()")
+SIGNS = (*QUOTES, *".,:?!()")
+MARKS = (*WHITE, JOIN, *SIGNS)
 _FALLBACK = tuple(piece for piece in FALLBACK if piece not in SPECIAL)
 _WORDS = vocabulary()
 
