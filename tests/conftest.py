@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from model.recipe import tokenizer_of
+from model.tokenizer import Tokenizer
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -28,3 +31,9 @@ def own_main() -> Iterator[None]:
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
+
+
+@pytest.fixture(scope="session")
+def english_tokenizer() -> Tokenizer:
+    """The tokenizer of the generated English."""
+    return tokenizer_of("english")

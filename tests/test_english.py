@@ -12,13 +12,8 @@ import pytest
 from model.languages import Passage, english
 from model.languages import lexicon as lex
 from model.languages.cast import HABIT, Person
-from model.tokenizer import JOIN, LETTERS, WHITE, Tokenizer
-
-N_PIECES = 127
-OF_MEANING = ("subject", "verb", "pronoun", "reflexive")
-NOUN_OF = {form: noun for noun in lex.NOUNS for form in (noun.singular, noun.plural)}
-SINGULAR = {noun.singular for noun in lex.NOUNS}
-GENDER_OF = dict.fromkeys(lex.WOMEN, "f") | dict.fromkeys(lex.MEN, "m")
+from model.tokenizer import JOIN, LETTERS, WHITE
+from tests.stories import GENDER_OF, N_PIECES, NOUN_OF, OF_MEANING, SINGULAR, at, lower
 
 
 @pytest.fixture(scope="module")
@@ -33,27 +28,13 @@ def held_out() -> list[Passage]:
     return [english.story(rng, N_PIECES, "held_out") for _ in range(1_000)]
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return Tokenizer(english.vocabulary())
-
-
-def at(passage: Passage, row: int) -> str:
-    """The piece in a row; row 0 is the start token."""
-    return passage.pieces[row - 1]
-
-
-def lower(piece: str) -> str:
-    return piece[0].lower() + piece[1:]
-
-
 # Properties of thousands of stories
 
 
-def test_the_pieces_are_those_of_the_text(training, tokenizer):
+def test_the_pieces_are_those_of_the_text(training, english_tokenizer):
     for passage in training[:1_500]:
         assert len(passage.pieces) == N_PIECES
-        assert tokenizer.encode(passage.text) == tokenizer.ids(passage.pieces)
+        assert english_tokenizer.encode(passage.text) == english_tokenizer.ids(passage.pieces)
 
 
 def test_truths_point_backwards_and_right_is_never_wrong(training):
@@ -255,8 +236,8 @@ def test_every_word_occurs_and_every_piece_is_known(training, held_out):
         "The trophy does not fit in the suitcase because it is too big.",
     ],
 )
-def test_what_people_type_first_is_in_the_language(tokenizer, sentence):
-    assert not any(tokenizer.marks(tokenizer.encode(sentence))), sentence
+def test_what_people_type_first_is_in_the_language(english_tokenizer, sentence):
+    assert not any(english_tokenizer.marks(english_tokenizer.encode(sentence))), sentence
 
 
 def test_unusual_white_space_and_spelled_names_occur_now_and_then(training):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from model.languages import Passage, Truth
+from model.languages import Truth
 from model.languages import lexicon as lex
 from model.languages.cast import Person, Phrase, Statement, Subject, Thing
 from model.languages.narrator import Narrator, subject_of
@@ -21,15 +21,6 @@ def narrator(past: bool = False) -> Narrator:
 
 def noun(singular: str) -> lex.Noun:
     return next(noun for noun in lex.NOUNS if noun.singular == singular)
-
-
-def at(passage: Passage, row: int) -> str:
-    """The piece in a row; row 0 is the start token."""
-    return passage.pieces[row - 1]
-
-
-def lower(piece: str) -> str:
-    return piece[0].lower() + piece[1:]
 
 
 # Truths of sentences small enough to count by hand

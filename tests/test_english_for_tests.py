@@ -8,30 +8,9 @@ from collections import Counter
 import pytest
 
 from model.errors import HeadlightError
-from model.languages import Passage, english
-from model.languages import lexicon as lex
-from model.tokenizer import BYTES, DIGITS, JOIN, LETTERS, PUNCTUATION, SPECIAL, WHITE, Tokenizer
-
-N_PIECES = 127
-OF_MEANING = ("subject", "verb", "pronoun", "reflexive")
-NOUN_OF = {form: noun for noun in lex.NOUNS for form in (noun.singular, noun.plural)}
-SINGULAR = {noun.singular for noun in lex.NOUNS}
-GENDER_OF = dict.fromkeys(lex.WOMEN, "f") | dict.fromkeys(lex.MEN, "m")
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return Tokenizer(english.vocabulary())
-
-
-def at(passage: Passage, row: int) -> str:
-    """The piece in a row; row 0 is the start token."""
-    return passage.pieces[row - 1]
-
-
-def lower(piece: str) -> str:
-    return piece[0].lower() + piece[1:]
-
+from model.languages import english
+from model.tokenizer import BYTES, DIGITS, JOIN, LETTERS, PUNCTUATION, SPECIAL, WHITE
+from tests.stories import N_PIECES, NOUN_OF, OF_MEANING, at, lower
 
 # Repeats
 
@@ -54,11 +33,11 @@ def test_in_repeats_the_last_time_tells_what_comes_next():
             )
 
 
-def test_repeats_train_every_fallback_piece(tokenizer):
+def test_repeats_train_every_fallback_piece(english_tokenizer):
     rng = random.Random(4)
     seen = {piece for _ in range(1_000) for piece in english.repeats(rng, N_PIECES).pieces}
     assert {*BYTES, *LETTERS, *DIGITS, *PUNCTUATION, *WHITE, JOIN} <= seen
-    assert seen == set(tokenizer.pieces) - set(SPECIAL)
+    assert seen == set(english_tokenizer.pieces) - set(SPECIAL)
     none = {p for _ in range(50) for p in english.repeats(rng, N_PIECES, fallback_share=0).pieces}
     assert none <= set(english.vocabulary())
 
@@ -67,7 +46,7 @@ def test_repeats_train_every_fallback_piece(tokenizer):
 
 
 @pytest.mark.parametrize("role", OF_MEANING)
-def test_minimal_pairs_differ_only_in_who_plays_the_role(role, tokenizer):
+def test_minimal_pairs_differ_only_in_who_plays_the_role(role, english_tokenizer):
     pairs = english.minimal_pairs(role, random.Random(5), 200)
     assert len({(first.text, second.text) for first, second in pairs}) == 200
     first_is_nearer = 0
@@ -76,7 +55,7 @@ def test_minimal_pairs_differ_only_in_who_plays_the_role(role, tokenizer):
         for passage in pair:
             (truth,) = (t for t in passage.truths if t.role == role)
             assert len(truth.right) == len(truth.wrong) == 1
-            assert tokenizer.encode(passage.text) == tokenizer.ids(passage.pieces)
+            assert english_tokenizer.encode(passage.text) == english_tokenizer.ids(passage.pieces)
             truths.append((at(passage, truth.right[0]), at(passage, truth.wrong[0])))
             first_is_nearer += truth.right < truth.wrong
         (right, wrong), (other_right, other_wrong) = truths

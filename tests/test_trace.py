@@ -10,14 +10,7 @@ import torch
 from model.errors import HeadlightError
 from model.recorder import recording
 from model.trace import HeadRef
-from tests.tiny import TEXT, TOKENIZER, tiny_model, traced
-
-ARCHITECTURES = {
-    "decoder": ("decoder",),
-    "encoder": ("encoder",),
-    "encoder-decoder": ("encoder", "decoder", "cross"),
-}
-
+from tests.tiny import ARCHITECTURES, TEXT, TOKENIZER, tiny_model, traced
 
 # Names, tokens and labels
 

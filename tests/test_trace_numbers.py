@@ -11,14 +11,7 @@ from torch import nn
 
 from model.errors import HeadlightError
 from model.trace import HeadRef, Trace
-from tests.tiny import TEXT, TOKENIZER, attention, shake, tiny_model, traced
-
-ARCHITECTURES = {
-    "decoder": ("decoder",),
-    "encoder": ("encoder",),
-    "encoder-decoder": ("encoder", "decoder", "cross"),
-}
-
+from tests.tiny import ARCHITECTURES, TEXT, TOKENIZER, attention, shake, tiny_model, traced
 
 # The numbers are the model's own
 

@@ -129,6 +129,13 @@ def test_the_card_says_what_heads_json_says(stored):
     assert (FOLDER / "CARD.md").read_text(encoding="utf-8") == card(config, stored)
 
 
+def test_the_recipe_that_the_files_tell_is_the_one_that_stands(stored):
+    """A recipe that is changed asks for another training, of both seeds."""
+    now = asdict(recipe.recipe_of("writer"))
+    del now["config"]
+    assert {name: stored["training"][name] for name in now} == json.loads(json.dumps(now))
+
+
 def test_another_seed_reached_the_same(stored):
     """The recipe, not luck: what the card tells of a second run meets the same bars."""
     another = stored["another_seed"]

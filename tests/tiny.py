@@ -15,6 +15,11 @@ from model.transformer import Transformer
 WORDS = ("the", "cat", "dog", "sat", "on", "mat", "and", "saw", "old", "key")
 TOKENIZER = Tokenizer(WORDS)
 TEXT = "the cat sat on the mat"
+ARCHITECTURES = {
+    "decoder": ("decoder",),
+    "encoder": ("encoder",),
+    "encoder-decoder": ("encoder", "decoder", "cross"),
+}
 SIZE = {"n_layers": 2, "n_heads": 2, "d_model": 16, "n_ctx": 32}
 
 
