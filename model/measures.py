@@ -13,6 +13,8 @@ import numpy as np
 
 from model.errors import HeadlightError
 
+SATURATED = 0.01  # a row whose Jacobian norm lies below this passes hardly any gradient
+
 
 def entropy(weights: np.ndarray) -> np.ndarray:
     """How undecided each row is: H = -sum_key w log2 w, with 0 log 0 = 0 (Shannon 1948).
@@ -84,6 +86,32 @@ def rest(weights: np.ndarray, mask: np.ndarray) -> float:
     mask = np.asarray(mask, dtype=bool)
     has_choice = mask[:, 0] & (mask.sum(axis=-1) > 1)
     return float(_shares(weights)[has_choice, 0].mean()) if has_choice.any() else 0.0
+
+
+def largest_weight(weights: np.ndarray) -> np.ndarray:
+    """The share of the key that each row looks at most.
+
+    weights: (n_query, n_key). Returns float64 (n_query,): 1 / n_key (all alike) to 1 (one key has
+    everything); 0 for a row of zeros.
+    """
+    return _shares(weights).max(axis=-1)
+
+
+def jacobian_norm(weights: np.ndarray) -> np.ndarray:
+    """How much each row's weights move when its scores do: the Frobenius norm of the softmax's
+    Jacobian.
+
+    J = diag(w) - w wᵀ      ‖J‖² = Σ_i w_i² (1 - w_i)² + Σ_{i≠j} w_i² w_j²
+    √(n - 1) / n for n equal weights; 0 where one key has everything: then no gradient passes, and
+    the row is called saturated below `SATURATED`.
+    weights: (n_query, n_key). Returns float64 (n_query,): 0 to 1/2; 0 for a row of zeros.
+    """
+    shares = _shares(weights)
+    squares = shares**2
+    # Σ_{i≠j} as 2 Σ_{i<j}: taking Σ w⁴ from (Σ w²)² would leave noise of 1e-8 in one-hot rows.
+    before = np.zeros_like(squares)  # the sum of the squares before each key
+    np.cumsum(squares[..., :-1], axis=-1, out=before[..., 1:])
+    return np.sqrt((squares * (1 - shares) ** 2 + 2 * squares * before).sum(axis=-1))
 
 
 def _totals(weights: np.ndarray) -> np.ndarray:

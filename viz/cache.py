@@ -7,9 +7,11 @@ another, so these are bounded by their bytes: the least recently used leave firs
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
+from functools import partial
+from itertools import chain
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import torch
@@ -22,11 +24,15 @@ from model.language_model import LanguageModel
 from model.trace import HeadRef, HeadView, Trace
 from viz.components.grid import weights_to_tiles
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 MEGABYTE = 2**20
 MODEL_BYTES = 1024 * MEGABYTE
 RUN_BYTES = 512 * MEGABYTE
 VIEW_BYTES = 256 * MEGABYTE
 ROW_BYTES = 64 * MEGABYTE
+NUMBER_BYTES = 128 * MEGABYTE
 ENTRY_BYTES = 2**18  # what an entry takes besides its numbers: objects, labels, its key
 THUMBNAIL_BINS = 32
 
@@ -92,10 +98,12 @@ def _numbers_of(value: Any) -> Iterator[int]:
         # The text stands in the key and what did not fit once more in the trace.
         yield 8 * sum(map(len, trace.cut.values()))
         yield from (tiles.nbytes for tiles in value.tiles.values())
-    elif isinstance(value, HeadView):
-        yield from (array.nbytes for array in vars(value).values() if hasattr(array, "nbytes"))
     elif isinstance(value, np.ndarray):
         yield value.nbytes
+    elif isinstance(value, Mapping):
+        yield from chain.from_iterable(map(_numbers_of, value.values()))
+    elif is_dataclass(value):
+        yield from chain.from_iterable(map(_numbers_of, vars(value).values()))
 
 
 def _tensor_bytes(tensor: torch.Tensor) -> int:
@@ -123,6 +131,20 @@ def run(choice: ModelChoice, text: str) -> Run:
     with _work:
         trace = loaded.trace(text)
         return Run(choice, text, trace, {kind: _tiles(trace, kind) for kind in trace.kinds})
+
+
+_numbers = _bounded(NUMBER_BYTES)
+
+
+def remembered(compute: Callable[P, T]) -> Callable[P, T]:
+    """Keeps what a page computes from plain values: numbers, texts, frozen dataclasses.
+
+    The results are arrays, or mappings or dataclasses of arrays, and nobody changes them: all
+    sessions share them.
+    """
+    return cached(**_numbers, key=partial(hashkey, compute.__module__, compute.__qualname__))(
+        compute
+    )
 
 
 def _of_run(made: Run, *rest: Any) -> tuple:

@@ -1,13 +1,17 @@
 """What is being looked at: kept in one place, read from the address once, and written back to it.
 
-A view is a handful of named values (`FIELDS`). They are kept under keys of their own rather than
-under those of widgets, because Streamlit forgets a widget's value on the first page without it;
-`widget` ties a widget to a field. Clicks in pictures call `put`.
+A view is a handful of named values, its page's fields: `FIELDS` are those of the Heads page, and
+pages share fields by sharing names, so that a model or a text is still there on the next page. They
+are kept under keys of their own rather than under those of widgets, because Streamlit forgets a
+widget's value on the first page without it; `widget` ties a widget to a field. Clicks in pictures
+call `put`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -61,6 +65,20 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
+def one_of_numbers(options: Collection[float]) -> Callable[[str], float]:
+    """A reader that takes only the given numbers, however they are written."""
+
+    def read(text: str) -> float:
+        with suppress(ValueError):
+            number = float(text) if len(text) < 20 else math.nan
+            for option in options:
+                if option == number:
+                    return option
+        raise ValueError(f"is not one of {', '.join(f'{option:g}' for option in options)}")
+
+    return read
+
+
 BLANK_RANGES = {"layers": (1, 12), "heads": (1, 16), "d_model": (16, 512), "d_k": (1, 256)}
 
 FIELDS: Mapping[str, Field] = {
@@ -84,6 +102,7 @@ FIELDS: Mapping[str, Field] = {
 _ALWAYS_IN_LINK = ("model", "text", "layer", "head", "query")
 # Beside the fields, a session keeps these:
 _ADDRESS = "address"  # what the address bar shows, as far as is known here
+_PAGE = "page"  # whose fields that address holds
 _TOUCHED = "touched"  # whether a person's act is what the coming run answers
 _UNTOLD = "untold text"  # the last text that was too long for its address, after that address
 
@@ -116,27 +135,30 @@ def widget(name: str) -> dict[str, Any]:
     return {"key": name, "on_change": _take_from_widget, "args": (name,)}
 
 
-def open_link() -> None:
+def open_link(page: str, fields: Mapping[str, Field] = FIELDS) -> None:
     """Takes the view from the address: at first, and when Back or Forward has changed it.
 
     What cannot be meant falls back to the default and becomes a note. A run that follows a click
-    may still carry the address from before the last one, so it never counts as Back.
+    may still carry the address from before the last one, so it never counts as Back. A page that is
+    come to by the navigation finds the address empty, and all fields as they were left.
     """
     touched = st.session_state.pop(_TOUCHED, False)
+    fill(**{n: field.default for n, field in fields.items() if f"view.{n}" not in st.session_state})
     given = st.query_params.to_dict()
-    first = "view.model" not in st.session_state
-    if first or not (touched or given == st.session_state.get(_ADDRESS)):
-        _read(given)
+    arrived = st.session_state.get(_PAGE) != page
+    st.session_state[_PAGE] = page
+    if given if arrived else not (touched or given == st.session_state.get(_ADDRESS)):
+        _read(given, fields)
 
 
-def _read(given: Mapping[str, str]) -> None:
-    fill(**{name: field.default for name, field in FIELDS.items()})
+def _read(given: Mapping[str, str], fields: Mapping[str, Field]) -> None:
+    fill(**{name: field.default for name, field in fields.items()})
     address, text = st.session_state.get(_UNTOLD, (None, ""))
     if given == address:
         fill(text=text)
-    for name in FIELDS.keys() & given.keys():
+    for name in fields.keys() & given.keys():
         try:
-            fill(**{name: FIELDS[name].read(given[name])})
+            fill(**{name: fields[name].read(given[name])})
         except ValueError as error:
             note(f"In the link, {name} “{given[name][:40]}” {error}.")
 
@@ -164,14 +186,16 @@ def text_travels() -> bool:
         return False
 
 
-def publish() -> str:
+def publish(fields: Mapping[str, Field] = FIELDS) -> str:
     """Writes the view into the browser's address bar and returns it as a link.
 
-    In a run that answers Back, Streamlit replaces the address where it stands.
+    In a run that answers Back, Streamlit replaces the address where it stands. Ends a run as far as
+    fields go: what a person touched has been answered, also where a fragment alone ran again.
     """
+    st.session_state.pop(_TOUCHED, None)
     values = {
         name: str(get(name))
-        for name, field in FIELDS.items()
+        for name, field in fields.items()
         if get(name) is not None and (name in _ALWAYS_IN_LINK or get(name) != field.default)
     }
     if not text_travels():

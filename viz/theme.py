@@ -232,6 +232,8 @@ def page_css(colours: Palette) -> str:
         "wash": colours.wash,
         "primary": colours.primary,
         "mark": colours.mark,
+        "scaled": colours.scaled,
+        "unscaled": colours.unscaled,
         "weights": f"linear-gradient(90deg, {', '.join(colours.weights)})",
     }
     variables = "".join(f"--hl-{name}:{value};" for name, value in tokens.items())

@@ -83,6 +83,18 @@ function paint(element, palette) {
   }
 }
 
+// Python colours the figures and is not run again when the theme is switched in the menu. data.dark:
+// the theme that it last drew for, or null where that is nobody's business.
+function reportTheme(scope, component, palette, data) {
+  const { kept } = scope;
+  if (data.dark === null) return;
+  if ((palette.name === "dark") === data.dark) kept.reported = null;
+  else if (kept.reported !== palette.name) {
+    kept.reported = palette.name;
+    component.setTriggerValue("theme", palette.name);
+  }
+}
+
 // 256 colours along evenly spaced stops, for `shade`.
 function lookup(stops) {
   const points = stops.map(rgb);

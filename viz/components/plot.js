@@ -14,6 +14,7 @@ export default function (component) {
     host.setAttribute("aria-label", data.alt);
     host.style.height = data.height;
     host.classList.toggle("clickable", data.clickable);
+    reportTheme(scope, component, kept.palette, data);
     kept.frame = data.frame;
     kept.row = data.frame?.query;
     kept.component = component;
@@ -87,7 +88,7 @@ function draw(kept, host) {
   if (kept.drawn === size) return placeFrame(kept, host);
   kept.drawn = size;
   kept.step = undefined;
-  const { data, layout } = fitLabels(kept.figure, width, height);
+  const { data, layout } = fitLabels(enlarge(kept.figure), width, height);
   window.Plotly.react(host, data, { ...layout, width, height }, CONFIG).then(() => {
     listen(kept, host);
     placeFrame(kept, host);
@@ -135,6 +136,26 @@ function listen(kept, host) {
   });
   host.on("plotly_unhover", () => { if (kept.frame) announceHover(null); });
   host.on("plotly_afterplot", () => { nameMore(kept, host); placeFrame(kept, host); });
+}
+
+// Figures whose meta says so grow with the second type scale: their letters, and the room for them.
+const GROWTH = 1.27;
+const GROWING = new Set(["margin", "xshift", "yshift", "standoff", "ticklen", "size"]);
+
+function enlarge(figure) {
+  if (!figure.layout.meta?.grows || !isLarge()) return figure;
+  const grow = (value) => {
+    if (typeof value === "number") return value * GROWTH;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, grow(each)]));
+  };
+  const walk = (value) => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) =>
+      [name, GROWING.has(name) && each ? grow(each) : walk(each)]));
+  };
+  const letters = (trace) => (trace.textfont ? { ...trace, textfont: walk(trace.textfont) } : trace);
+  return { data: figure.data.map(letters), layout: walk(figure.layout) };
 }
 
 // --- labels of a head map ---------------------------------------------------------------------

@@ -27,6 +27,8 @@ def plot(
     on_click: Callable[[int, int], None] | None = None,
     row_frame: Mapping[str, Any] | None = None,
     shows: Sequence[int] = (),
+    dark: bool | None = None,
+    on_theme: Callable[[str], None] | None = None,
 ) -> None:
     """Show a figure with Plotly.react, so that the picture is never mounted anew.
 
@@ -35,6 +37,8 @@ def plot(
     `row_frame` = {"query": row, "causal": bool} draws a frame around a row of a heatmap, up to
     the diagonal if causal; it follows the pointer here and in the other components. `shows` is the
     (layer, head) of a map that is previewed when another one is chosen among the thumbnails.
+    `on_theme` is told "light" or "dark" when the browser's theme is not the one that `dark` says:
+    Streamlit itself does not rerun then.
 
     `st.plotly_chart` mounts a changed figure anew, which loses the zoom, and reports no clicks on
     heatmaps. This component drives the same Plotly, which Streamlit defines as `window.Plotly`
@@ -67,12 +71,14 @@ def plot(
         "signature": zlib.crc32(spec),
         "loading": asked,
         "shows": list(shows),
+        "dark": dark,
     }
     register("plot", _HTML, isolated=False)(
         key=key,
         data=pack(header, spec=np.frombuffer(spec, np.uint8)),
         on_cell_change=when(key, "cell", on_click or (lambda row, column: None)),
         on_load_change=when(key, "load", load),
+        on_theme_change=when(key, "theme", on_theme or (lambda name: None)),
         on_stock_change=when(key, "stock", fall_back),
     )
 

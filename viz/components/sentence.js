@@ -14,16 +14,6 @@ export default function (component) {
   });
 }
 
-// Python colours the figures and is not run again when the theme is switched in the menu.
-function reportTheme(scope, component, palette, data) {
-  const { kept } = scope;
-  if ((palette.name === "dark") === data.dark) kept.reported = null;
-  else if (kept.reported !== palette.name) {
-    kept.reported = palette.name;
-    component.setTriggerValue("theme", palette.name);
-  }
-}
-
 // --- the field --------------------------------------------------------------------------------
 
 function setUpField(scope, component, data) {

@@ -27,4 +27,7 @@ class Page:
         self.load().page(self)
 
 
-PAGES = (Page("heads", "Heads", "What does each head look at, and what for?"),)
+PAGES = (
+    Page("heads", "Heads", "What does each head look at, and what for?"),
+    Page("scaling", "Scaling", "Why divide by √d_k?"),
+)

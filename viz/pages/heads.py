@@ -32,7 +32,7 @@ def page(about: Page) -> None:
     """Draws the page: the sentence, the grid of heads, the chosen head, what to notice."""
     colours = palette(st.context.theme.type == "dark")
     st.html(f"<style>{page_css(colours)}</style>")
-    state.open_link()
+    state.open_link(about.name)
     choice = model_choice()
     try:
         with st.spinner("Building the model …") if choice.config else nullcontext():

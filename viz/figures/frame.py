@@ -1,0 +1,139 @@
+"""What the figures of the teaching pages have in common: paper, axes, notes.
+
+Figures are plain data, {"data": […], "layout": {…}}: checking a go.Figure takes longer than making
+one. Sizes are those of a laptop; the plot component enlarges them on a large screen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from viz.theme import SANS, Palette
+
+SIZE = 15  # px: titles, labels; ticks are one less
+THEORY = {"dash": "dash", "width": 1.5}
+
+
+def layout(
+    palette: Palette,
+    *,
+    left: int = 62,
+    right: int = 16,
+    top: int = 34,
+    bottom: int = 50,
+    **parts: Any,
+) -> dict[str, Any]:
+    """A layout without a frame or a legend; `parts` are further entries, such as axes."""
+    return {
+        "template": "none",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": SANS, "size": SIZE, "color": palette.ink},
+        "margin": {"l": left, "r": right, "t": top, "b": bottom},
+        "showlegend": False,
+        "hovermode": "closest",
+        "dragmode": False,
+        "bargap": 0,
+        "uirevision": "keep",
+        "hoverlabel": {
+            "bgcolor": palette.background,
+            "bordercolor": palette.rule,
+            "font": {"family": SANS, "size": SIZE, "color": palette.ink},
+        },
+        "meta": {"grows": True},
+        **parts,
+    }
+
+
+def axis(palette: Palette, title: str = "", **parts: Any) -> dict[str, Any]:
+    """A horizontal axis: a line, ticks and their labels, nothing across the picture."""
+    return {
+        "showgrid": False,
+        "zeroline": False,
+        "showline": True,
+        "linecolor": palette.muted,
+        "linewidth": 1,
+        "ticks": "outside",
+        "ticklen": 5,
+        "tickcolor": palette.muted,
+        "tickfont": {"color": palette.muted, "size": SIZE - 1},
+        "title": {"text": title, "font": {"color": palette.ink, "size": SIZE}, "standoff": 8},
+        "fixedrange": True,
+        **parts,
+    }
+
+
+def upright(palette: Palette, title: str = "", **parts: Any) -> dict[str, Any]:
+    """A vertical axis: hair lines across the picture instead of a line with ticks."""
+    quiet = {"showgrid": True, "gridcolor": palette.rule, "showline": False, "ticks": ""}
+    return axis(palette, title, **{**quiet, **parts})
+
+
+def bare(palette: Palette, **parts: Any) -> dict[str, Any]:
+    """An axis that is not drawn: the one beside or below it stands for it."""
+    nothing = {"showticklabels": False, "ticks": "", "showline": False, "showgrid": False}
+    return axis(palette, **{**nothing, **parts})
+
+
+def powers_of_two(values: Any, every: int = 2) -> dict[str, Any]:
+    """The settings of a logarithmic axis that names every second of some values."""
+    named = list(values)[::every]
+    return {"type": "log", "tickvals": named, "ticktext": [f"{value:,}" for value in named]}
+
+
+def note(
+    text: str,
+    x: float,
+    y: float,
+    colour: str,
+    *,
+    xref: str = "paper",
+    yref: str = "paper",
+    anchor: str = "left",
+    valign: str = "middle",
+    size: int = SIZE,
+    dx: float = 0,
+    dy: float = 0,
+) -> dict[str, Any]:
+    """Words in the picture. (dx, dy): px to the right and up."""
+    return {
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": xref,
+        "yref": yref,
+        "xanchor": anchor,
+        "yanchor": valign,
+        "xshift": dx,
+        "yshift": dy,
+        "showarrow": False,
+        "align": "left",
+        "font": {"size": size, "color": colour},
+    }
+
+
+def line(
+    x0: float,
+    x1: float,
+    y0: float,
+    y1: float,
+    colour: str,
+    *,
+    xref: str = "x",
+    yref: str = "y",
+    **style: Any,
+) -> dict[str, Any]:
+    """A straight line of the layout."""
+    ends = {"x0": x0, "x1": x1, "y0": y0, "y1": y1, "xref": xref, "yref": yref}
+    return {
+        "type": "line",
+        **ends,
+        "line": {"color": colour, "width": 1, **style},
+        "layer": "below",
+    }
+
+
+def faint(colour: str, opacity: float) -> str:
+    """A colour "#RRGGBB" that lets what is behind it through."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"

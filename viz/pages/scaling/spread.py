@@ -1,0 +1,139 @@
+"""The spread: the variance of random dot products, and where the argument fails."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from model.scaling import D_KS, Entries, Sweep, sweep
+from viz import show, state
+from viz.cache import remembered
+from viz.figures.spread import Scores, Variances, spread
+from viz.pages.scaling import controls
+from viz.pages.sections import (
+    Numbers,
+    Section,
+    beside,
+    draw_again,
+    formula,
+    lead,
+    notice,
+    picture,
+    scaled,
+    unscaled,
+)
+from viz.theme import Palette
+
+PAIRS_PER_ROW = 12  # of the sweep's rows nothing is shown here
+
+random_scores = remembered(sweep)
+
+
+def draw(colours: Palette) -> Numbers:
+    """Draws the section."""
+    with beside() as (left, right):
+        with left:
+            lead(
+                "A sum of <i>d<sub>k</sub></i> independent products of variance 1 has variance "
+                "<i>d<sub>k</sub></i>. Dividing by √<i>d<sub>k</sub></i> brings it back to 1."
+            )
+            d_k = controls.d_k()
+            name = controls.entries()
+            draw_again()
+            drawn = random_scores(name, PAIRS_PER_ROW, state.get("draw"))
+            _formulas(drawn, d_k, colours)
+        with right:
+            picture(
+                spread(*_scores(drawn, d_k), _variances(drawn), d_k, colours),
+                alt="Histograms of scores, scaled and unscaled, with normal curves, "
+                "and the variance of the score against d_k",
+            )
+            notice(what_to_notice(drawn, d_k))
+    return Numbers(
+        table=lambda: show.columns_table(_columns(drawn), [f"{d_k:,}" for d_k in D_KS], "d_k"),
+        arrays=lambda: {"q_k": drawn.pairs, "d_k": np.array(D_KS), **_columns(drawn)},
+        code=(sweep, Sweep, Entries),
+    )
+
+
+def _scores(drawn: Sweep, d_k: int) -> tuple[Scores, Scores]:
+    """The scores of one d_k, scaled and unscaled, with what theory says of them."""
+    of = drawn.entries
+    q_k = drawn.pairs[D_KS.index(d_k)]
+    mean, deviation, root = d_k * of.mean, math.sqrt(d_k * of.variance), math.sqrt(d_k)
+    return (
+        Scores("scaled", q_k / root, mean / root, deviation / root),
+        Scores("unscaled", q_k, mean, deviation),
+    )
+
+
+def _variances(drawn: Sweep) -> Variances:
+    return Variances(np.array(D_KS), drawn.variance, drawn.expected_variance, drawn.variance_error)
+
+
+def _columns(drawn: Sweep) -> dict[str, np.ndarray]:
+    d_ks = np.array(D_KS)
+    return {
+        "variance, unscaled": drawn.variance,
+        "theory, unscaled": drawn.expected_variance,
+        "standard error": drawn.variance_error,
+        "variance, scaled": drawn.variance / d_ks,
+        "mean, unscaled": drawn.pairs.mean(axis=-1),
+    }
+
+
+def _formulas(drawn: Sweep, d_k: int, colours: Palette) -> None:
+    at = D_KS.index(d_k)
+    per_product = drawn.entries.variance
+    factor = "d_k" if per_product == 1 else rf"{per_product:.3g}\,d_k"
+    raw = rf"\textcolor{{{colours.unscaled}}}{{{drawn.variance[at]:.4g}}}"
+    divided = rf"\textcolor{{{colours.scaled}}}{{{drawn.variance[at] / d_k:.3f}}}"
+    formula(
+        r"\operatorname{Var}(q\cdot k)=\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=" + factor,
+        rf"{raw}\;\approx\;{d_k * per_product:.4g}\qquad{divided}\;\approx\;{per_product:.3g}",
+    )
+
+
+def what_to_notice(drawn: Sweep, d_k: int) -> str:
+    """How well theory and measurement agree, or which assumption of the argument fails."""
+    of, at = drawn.entries, D_KS.index(d_k)
+    variance, expected = drawn.variance[at], drawn.expected_variance[at]
+    if of.mean:
+        return _when_correlated(drawn, d_k)
+    if of.variance != 1:
+        return (
+            f"The argument assumes entries of variance 1. Here each product has variance "
+            f"{of.variance:.3g}: the score’s is {unscaled(variance, ',.4g')} ≈ {of.variance:.3g} × "
+            f"{d_k:,}, and division by √<i>d<sub>k</sub></i> leaves "
+            f"{scaled(variance / d_k, '.1f')}, not 1."
+        )
+    away = np.abs(drawn.variance - drawn.expected_variance) / drawn.variance_error
+    ratio = drawn.variance / drawn.expected_variance
+    return (
+        f"At <i>d<sub>k</sub></i> = {d_k:,} the measured variance is {unscaled(variance, ',.4g')}, "
+        f"{away[at]:.1f} standard errors from {expected:,.4g}. Over the whole sweep no point is "
+        f"more than {away.max():.1f} away. Divided by √<i>d<sub>k</sub></i> it is "
+        f"{scaled(variance / d_k, '.3f')} here, and between {ratio.min():.2f} and "
+        f"{ratio.max():.2f} everywhere."
+    )
+
+
+def _when_correlated(drawn: Sweep, d_k: int) -> str:
+    of = drawn.entries
+    mean = float(drawn.pairs[D_KS.index(d_k)].mean())
+    return (
+        f"The argument assumes independent q and k. With a correlation of {of.mean:g} the "
+        f"<i>mean</i> score grows too, by {of.mean:g} for each dimension: it is "
+        f"{unscaled(mean, ',.3g')} here, and still {scaled(mean / math.sqrt(d_k), '.3g')} after "
+        "division by √<i>d<sub>k</sub></i>: a head that has learned to match q and k can be sure."
+    )
+
+
+SECTION = Section(
+    "spread",
+    "The spread",
+    "How far apart do the scores drift?",
+    draw,
+    {**controls.DK, **controls.DRAW, **controls.DRAWN_FROM},
+)
