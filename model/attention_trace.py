@@ -28,6 +28,7 @@ class AttentionTrace:
     q: (n_heads, n_query, d_k)   k: (n_kv_heads, n_key, d_k)   v: (n_kv_heads, n_key, d_v), as they
     enter the dot product, in the model's dtype   mask: (n_query, n_key) bool, True = may attend
     scale, temperature: the factors applied, a number or (n_heads,) where an edit made heads differ
+    query_scale: the factor that q already holds when it is recorded (OPT multiplies its queries)
     ablated: heads whose output was replaced, by ablate_to ("zero" or "mean")
     Raises HeadlightError when made if shapes disagree or a number is not finite.
     """
@@ -45,6 +46,7 @@ class AttentionTrace:
     temperature: float | Tensor = 1.0
     ablated: tuple[int, ...] = ()
     ablate_to: str = "zero"
+    query_scale: float = 1.0
 
     def __post_init__(self) -> None:
         expected = (self.q.shape[1], self.k.shape[1])

@@ -109,6 +109,8 @@ def _spread(
     here = {ref.head: number for ref, number in value if (ref.kind, ref.layer) == (kind, layer)}
     if not here:
         return otherwise
+    if len(here) == n_heads and len(set(here.values())) == 1:
+        return float(next(iter(here.values())))
     spread = torch.as_tensor(otherwise, dtype=torch.float32).expand(n_heads).clone()
     for head, number in here.items():
         spread[head] = number

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -104,6 +105,34 @@ class LanguageModel:
             readout=readout if readout.n_bytes > MAX_LOGITS_BYTES else None,
             vocabulary=self.tokenizer.vocabulary,
         )
+
+    def losses(self, text: str, *, edits: Edits | None = None) -> np.ndarray:
+        """How much each next token of a text surprises the model: -log p, natural logarithm.
+
+        Entry r belongs to row r, which predicts token r + 1. Returns float64 (n - 1,), in nats.
+        Raises HeadlightError for a model that does not predict the next token, or if nothing is
+        left to predict.
+        """
+        if self.info.objective != "causal":
+            raise HeadlightError(f"{self.info.name} does not predict next tokens: take a decoder")
+        return self.losses_of_ids(self.ids(text), edits=edits)
+
+    def ids(self, text: str) -> list[int]:
+        """The ids that a one-stack model reads for a text, cut at n_ctx."""
+        return self._fit(text, start=self.net.config.stacks == ("decoder",))[0]
+
+    def losses_of_ids(self, ids: list[int], *, edits: Edits | None = None) -> np.ndarray:
+        """`losses` of the ids that a decoder reads, the start token first."""
+        edits = edits or Edits()
+        edits.check(self.info)
+        self._check_ids({"decoder": ids})
+        if len(ids) < 2:
+            raise HeadlightError("There is no next token to predict: type a sentence")
+        with torch.no_grad(), recording(edits):
+            logits = self.net(torch.tensor([ids[:-1]]))[0]  # (n - 1, vocab_size)
+        return torch.nn.functional.cross_entropy(
+            logits.double(), torch.tensor(ids[1:]), reduction="none"
+        ).numpy()
 
     def _check_ids(self, ids: Mapping[str, list[int]]) -> None:
         config = self.net.config

@@ -109,11 +109,13 @@ class Sweep:
 
     pairs: (len(D_KS), N_PAIRS), q·k of independent pairs   rows: (len(D_KS), n_rows, n_keys), q·k
     of whole rows, the pair's own key among them; the rows of a group share their keys, as in a head
+    lengths: |q| |k| of the same rows
     """
 
     entries: Entries
     pairs: np.ndarray
     rows: np.ndarray
+    lengths: np.ndarray
 
     @property
     def n_keys(self) -> int:
@@ -151,13 +153,15 @@ def sweep(entries: str = "normal", n_keys: int = 12, seed: int = 0) -> Sweep:
     n_groups = N_PAIRS // n_keys
     n_rows = min(MOST_ROWS, MOST_WEIGHTS // n_keys)
     n_queries = max(1, min(n_keys, n_rows // n_groups))  # of a group
-    pairs, rows = [], []
+    pairs, rows, lengths = [], [], []
     for d_k in D_KS:
         q, k = drawn.draw((N_PAIRS, d_k), generator)
         pairs.append(torch.linalg.vecdot(q, k))  # (N_PAIRS,)
         q, k = (x.view(n_groups, n_keys, d_k) for x in (q, k))
-        rows.append(attention_scores(q[:, :n_queries], k, scale=1.0).view(-1, n_keys))
-    return Sweep(drawn, *(torch.stack(made).double().numpy() for made in (pairs, rows)))
+        q = q[:, :n_queries]
+        rows.append(attention_scores(q, k, scale=1.0).view(-1, n_keys))
+        lengths.append((q.norm(dim=-1)[..., None] * k.norm(dim=-1)[:, None]).view(-1, n_keys))
+    return Sweep(drawn, *(torch.stack(made).double().numpy() for made in (pairs, rows, lengths)))
 
 
 @dataclass(frozen=True)

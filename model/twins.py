@@ -1,8 +1,8 @@
 """Twins: tiny decoders trained side by side with and without the division by √d_k.
 
 The two of a pair start from the same weights and read the same texts, so whatever tells them apart
-comes of the factor 1 / √d_k on q·k alone. Nothing else helps or hinders: Adam at a constant rate,
-without warm-up, decay or clipping, so that a spike of the gradient is felt as well as seen.
+comes of the factor 1 / √d_k on q·k alone. Nothing is there that would help one of them more: Adam
+at a constant rate, without warm-up, decay of weights or clipping of gradients.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from model import initialise, measures
 from model.attention import attention_weights
+from model.attention_trace import AttentionTrace
 from model.config import NORMS, Config
 from model.errors import HeadlightError
 from model.evaluate import ids_of
@@ -31,12 +32,14 @@ from model.transformer import Transformer
 D_KS = (16, 64, 128)
 MOST_D_K = 512
 MOST_STEPS = 2000
+MOST_SEED = 2**31 - 1
 INITS = {"unit": initialise.unit_variance, "small": initialise.small_normal}
 SHAPE = {"n_layers": 2, "n_heads": 2, "d_model": 128, "n_ctx": 48}
 LANGUAGE = "english"
 EARLY, EVERY = (0, 1, 2, 5), 10  # the steps that are measured, besides the last one
-N_TEXTS = 16  # of held-out text on which the models are measured …
-TEXT_SEED = 30_000  # … the same for every run
+N_TEXTS = 16  # of held-out text, the same for every run, give the loss …
+N_WATCHED = 4  # … and so many of them the numbers of attention, which cost more
+TEXT_SEED = 30_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Setting:
         for d_k in self.d_ks:
             _check_whole("d_k", d_k, 1, MOST_D_K)
         _check_whole("steps", self.steps, 1, MOST_STEPS)
+        _check_whole("seed", self.seed, 0, MOST_SEED)
         for name, value, known in (("init", self.init, INITS), ("norm", self.norm, NORMS)):
             if value not in known:
                 raise HeadlightError(f"{name}={value!r} is not known: take {' or '.join(known)}")
@@ -70,6 +74,9 @@ class Twin(NamedTuple):
 
     d_k: int
     scaled: bool
+
+
+ANY = Twin(D_KS[0], True)  # where all models agree: what they read
 
 
 @dataclass(frozen=True)
@@ -91,10 +98,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Point(Look):
-    """A model after `step` updates, and the gradient of the loss on the next batch there.
+    """A model after `step` updates, with the gradient of its loss on the batch that comes next.
 
     gradient: the norm of the gradient of all W_q and W_k together   gradient_all: that of all
-    parameters, the largest of the steps since the last point, this one included
+    parameters, the largest from the last point to this one
     """
 
     step: int
@@ -110,28 +117,26 @@ class Round(NamedTuple):
 
 
 def train_twins(setting: Setting) -> Iterator[Round]:
-    """Trains all models of a setting in lockstep, from step 0 (nothing updated yet) to the last.
+    """Trains all models of a setting in lockstep, one update of each a round.
 
-    Yields after every step, so that whoever trains can stop at any; with the points of all models
-    at the steps EARLY, every EVERY steps and at the last one.
+    Yields step 0, when nothing is updated yet, and then after every round, so that whoever trains
+    can stop at any; with the points of all models at the steps EARLY, every EVERY steps and at the
+    last one.
     """
-    runs = start_twins(setting)
-    steepest = dict.fromkeys(runs, 0.0)  # since the last point
-    for step in range(setting.steps + 1):
-        ids = torch.tensor(batch_of(setting, step))
-        measured = step in EARLY or step % EVERY == 0 or step == setting.steps
-        points = {}
+    nets = start_twins(setting)
+    yield Round(0, _points(nets, setting, 0, dict.fromkeys(nets, 0.0)))
+    # Only now: the first optimizer of a process takes PyTorch seconds, which the start can spare.
+    runs = {twin: _run(recipe_for(setting, twin), setting.seed, net) for twin, net in nets.items()}
+    steepest = dict.fromkeys(nets, 0.0)  # since the last point
+    for step in range(1, setting.steps + 1):
+        ids = batch_of(setting, step - 1)
         for twin, run in runs.items():
-            seen = look(run.net) if measured else None  # before the update, as the gradient is
             train_step(run, ids)
             steepest[twin] = max(steepest[twin], gradient_norm(run.net.parameters()))
-            if seen is not None:
-                of_scores = gradient_norm(query_and_key_weights(run.net))
-                points[twin] = Point(
-                    **asdict(seen), step=step, gradient=of_scores, gradient_all=steepest[twin]
-                )
-                steepest[twin] = 0.0
-        yield Round(step, points or None)
+        measured = step in EARLY or step % EVERY == 0 or step == setting.steps
+        yield Round(step, _points(nets, setting, step, steepest) if measured else None)
+        if measured:
+            steepest = dict.fromkeys(nets, 0.0)
 
 
 def at_start(setting: Setting) -> Mapping[Twin, Point]:
@@ -139,90 +144,35 @@ def at_start(setting: Setting) -> Mapping[Twin, Point]:
     return next(train_twins(setting)).points
 
 
-def start_twins(setting: Setting) -> dict[Twin, Run]:
+def start_twins(setting: Setting) -> dict[Twin, Transformer]:
     """Every model of a setting before its first step, its weights drawn from the seed.
 
     The unscaled one takes the weights of the scaled one: drawn by itself it would differ from
     layer 1 on, since `initialise.unit_variance` looks at what the layer before gives.
     """
-    runs = {}
+    nets = {}
     for d_k in setting.d_ks:
-        scaled, unscaled = (_recipe(setting, d_k, scaled) for scaled in (True, False))
-        net = Transformer(scaled.config, seed=None)
-        INITS[setting.init](net, setting.seed)
-        twin = Transformer(unscaled.config, seed=None)
-        twin.load_state_dict(net.state_dict())
-        runs[Twin(d_k, True)] = _run(scaled, setting.seed, net)
-        runs[Twin(d_k, False)] = _run(unscaled, setting.seed, twin)
-    return runs
+        pair = [Twin(d_k, True), Twin(d_k, False)]
+        scaled, unscaled = (Transformer(recipe_for(setting, t).config, seed=None) for t in pair)
+        INITS[setting.init](scaled, setting.seed)
+        unscaled.load_state_dict(scaled.state_dict())
+        nets |= zip(pair, (scaled, unscaled), strict=True)
+    return nets
 
 
-def batch_of(setting: Setting, step: int) -> list[list[int]]:
-    """What every model of a setting reads at a step: (batch_size, n_ctx + 1) ids."""
-    return make_batch(_recipe(setting, setting.d_ks[0], True), setting.seed, step)
-
-
-def query_and_key_weights(net: Transformer) -> list[nn.Parameter]:
-    """W_q and W_k of every layer, without their biases."""
-    attentions = [m for m in net.modules() if hasattr(m, "w_q")]
-    return [linear.weight for a in attentions for linear in (a.w_q, a.w_k)]
-
-
-def gradient_norm(parameters: Iterable[nn.Parameter]) -> float:
-    """The length of the gradient of some parameters as one vector, left by the last step."""
-    return torch.nn.utils.get_total_norm([p.grad for p in parameters]).item()
-
-
-def look(net: Transformer) -> Look:
-    """Measures a model on the held-out texts, one at a time, as the recorder asks."""
-    losses, scores, rows = [], [], []
-    for ids in held_out_ids():
-        with torch.no_grad(), recording() as run:
-            logits = net(ids[None, :-1])[0]  # (n_ctx, vocab_size)
-            losses.append(nn.functional.cross_entropy(logits, ids[1:]).item())
-        for layer in run.attentions.values():
-            of_layer = torch.stack([layer.scores(head) for head in range(layer.n_heads)])
-            scores.append(of_layer[:, layer.mask])
-            rows.append(attention_weights(of_layer, layer.mask))
-            mask = layer.mask.numpy()
-    return Look(
-        loss=float(np.mean(losses)),
-        score_std=torch.stack(scores).std().item(),
-        **_rows_in_numbers(torch.stack(rows).numpy(), mask),
+def recipe_for(setting: Setting, twin: Twin) -> Recipe:
+    """How one model is trained: its shape, and plain Adam on stories alone."""
+    config = Config(
+        **SHAPE,
+        d_k=twin.d_k,
+        scaled=twin.scaled,
+        norm=setting.norm,
+        vocab_size=tokenizer_of(LANGUAGE).vocab_size,
     )
-
-
-def _rows_in_numbers(weights: np.ndarray, mask: np.ndarray) -> dict[str, float]:
-    """weights: (texts · layers, n_heads, n, n), mask: (n, n), of all of them."""
-    choice = mask.sum(axis=-1) > 1  # a row that sees one key alone is no one's doing
-    weights, most = weights[..., choice, :], measures.largest_entropy(mask[choice])
-    return {
-        "entropy": float((measures.entropy(weights) / most).mean()),
-        "largest": float(measures.largest_weight(weights).mean()),
-        "saturated": float((measures.jacobian_norm(weights) < measures.SATURATED).mean()),
-    }
-
-
-@lru_cache(maxsize=1)
-def held_out_ids() -> Tensor:
-    """The texts on which models are measured: (N_TEXTS, n_ctx + 1) ids, no clause in training."""
-    rng, tokenizer = random.Random(TEXT_SEED), tokenizer_of(LANGUAGE)
-    story = _recipe(Setting(), D_KS[0], True).module.story
-    drawn = [story(rng, SHAPE["n_ctx"], "held_out") for _ in range(N_TEXTS)]
-    return torch.tensor([ids_of(tokenizer, passage) for passage in drawn])
-
-
-def _recipe(setting: Setting, d_k: int, scaled: bool) -> Recipe:
     return Recipe(
         "twins",
         LANGUAGE,
-        Config(
-            **SHAPE,
-            d_k=d_k,
-            norm=setting.norm,
-            scaled=scaled,
-            vocab_size=tokenizer_of(LANGUAGE).vocab_size,
-        ),
+        config,
         steps=setting.steps,
         batch_size=16,
         learning_rate=1e-3,
@@ -236,12 +186,96 @@ def _recipe(setting: Setting, d_k: int, scaled: bool) -> Recipe:
     )
 
 
+def batch_of(setting: Setting, step: int) -> Tensor:
+    """What every model of a setting reads for one update: (batch_size, n_ctx + 1) ids."""
+    return torch.tensor(make_batch(recipe_for(setting, ANY), setting.seed, step))
+
+
+def loss_of(net: Transformer, ids: Tensor) -> Tensor:
+    """The mean next-piece loss, nats a piece. ids: (batch, n_ctx + 1)."""
+    logits = net(ids[:, :-1])  # (batch, n_ctx, vocab_size)
+    return nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+
+
+def query_and_key_weights(net: Transformer) -> list[nn.Parameter]:
+    """W_q and W_k of every layer, without their biases."""
+    attentions = [m for m in net.modules() if hasattr(m, "w_q")]
+    return [linear.weight for a in attentions for linear in (a.w_q, a.w_k)]
+
+
+def gradient_norm(parameters: Iterable[nn.Parameter]) -> float:
+    """The length of the gradient of some parameters as one vector, as the last backward left it."""
+    return torch.nn.utils.get_total_norm([p.grad for p in parameters]).item()
+
+
+def look(net: Transformer) -> Look:
+    """Measures a model on held-out text: its loss on all of it, its attention on a part."""
+    ids = held_out_ids(net.config.n_ctx)
+    with torch.no_grad():
+        loss = loss_of(net, ids).item()
+        layers = [layer for text in ids[:N_WATCHED, :-1] for layer in _attentions(net, text)]
+        mask = layers[0].mask  # (n_ctx, n_ctx), the same in every layer
+        scores = torch.stack([layer.scores(h) for layer in layers for h in range(layer.n_heads)])
+        weights = attention_weights(scores, mask)  # (texts · layers · heads, n_ctx, n_ctx)
+    return Look(
+        loss=loss,
+        score_std=scores[:, mask].std().item(),
+        **_rows_in_numbers(weights.numpy(), mask.numpy()),
+    )
+
+
+def _attentions(net: Transformer, ids: Tensor) -> list[AttentionTrace]:
+    """The layers of a model at work on one text, (n_ctx,); a recorder sees only one at a time."""
+    with recording() as run:
+        net.states(ids[None])
+    return list(run.attentions.values())
+
+
+def _rows_in_numbers(weights: np.ndarray, mask: np.ndarray) -> dict[str, float]:
+    """Means over the rows of all heads. weights: (heads, n, n), mask: (n, n)."""
+    choice = mask.sum(axis=-1) > 1  # a row that sees one key alone is no one's doing
+    weights, most = weights[..., choice, :], measures.largest_entropy(mask[choice])
+    return {
+        "entropy": float((measures.entropy(weights) / most).mean()),
+        "largest": float(measures.largest_weight(weights).mean()),
+        "saturated": float((measures.jacobian_norm(weights) < measures.SATURATED).mean()),
+    }
+
+
+@lru_cache(maxsize=2)
+def held_out_ids(n_ctx: int) -> Tensor:
+    """The texts on which models are measured: (N_TEXTS, n_ctx + 1) ids, no clause in training."""
+    rng, tokenizer = random.Random(TEXT_SEED), tokenizer_of(LANGUAGE)
+    story = recipe_for(Setting(), ANY).module.story
+    drawn = [story(rng, n_ctx, "held_out") for _ in range(N_TEXTS)]
+    return torch.tensor([ids_of(tokenizer, passage) for passage in drawn])
+
+
+def _points(
+    nets: Mapping[Twin, Transformer], setting: Setting, step: int, steepest: Mapping[Twin, float]
+) -> dict[Twin, Point]:
+    ids = batch_of(setting, step)  # the next to be trained on
+    points = {}
+    for twin, net in nets.items():
+        net.zero_grad()
+        loss_of(net, ids).backward()
+        of_all = gradient_norm(net.parameters())
+        points[twin] = Point(
+            **asdict(look(net)),
+            step=step,
+            gradient=gradient_norm(query_and_key_weights(net)),
+            gradient_all=max(of_all, steepest[twin]),
+        )
+    return points
+
+
 def _run(recipe: Recipe, seed: int, net: Transformer) -> Run:
     optimizer = torch.optim.AdamW(
         net.parameters(),
         lr=recipe.learning_rate,
         betas=recipe.betas,
         weight_decay=recipe.weight_decay,
+        fused=True,  # four times as fast
     )
     return Run(recipe, seed, net, optimizer)
 

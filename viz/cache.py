@@ -18,7 +18,7 @@ import torch
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model import zoo
+from model import scales, zoo
 from model.config import Config
 from model.language_model import LanguageModel
 from model.trace import HeadRef, HeadView, Trace
@@ -71,6 +71,10 @@ class Run:
     def layer_weights(self, kind: str, layer: int) -> np.ndarray:
         """The weights of every head of a layer, (n_heads, n_query, n_key)."""
         return _layer_weights(self, kind, layer)
+
+    def saturation(self, kind: str, factor: str) -> np.ndarray:
+        """The share of saturated rows of every head under a factor of scales.NAMES."""
+        return _saturation(self, kind, factor)
 
     def top(self, row: int, k: int) -> list[tuple[str, float]]:
         """The k likeliest pieces after a token."""
@@ -161,6 +165,11 @@ def _head(made: Run, ref: HeadRef) -> HeadView:
 def _layer_weights(made: Run, kind: str, layer: int) -> np.ndarray:
     attention = made.trace.attention(kind, layer)
     return np.stack([attention.weights(head).numpy() for head in range(attention.n_heads)])
+
+
+@cached(**_bounded(ROW_BYTES), key=_of_run)
+def _saturation(made: Run, kind: str, factor: str) -> np.ndarray:
+    return scales.saturation_map(made.trace, kind, factor)
 
 
 @cached(**_bounded(ROW_BYTES), key=_of_run)

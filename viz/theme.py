@@ -164,6 +164,11 @@ def escape(text: str) -> str:
     return html.escape(visible(text), quote=True)
 
 
+def typeset(text: str) -> str:
+    """Our own words with the d_k in them as people write it; in Plotly's markup and in HTML."""
+    return text.replace("d_k", "<i>d</i><sub>k</sub>")
+
+
 @lru_cache(4096)
 def columns(text: str) -> int:
     """The width of `visible(text)` in columns of a monospaced font; CJK and emoji take two."""

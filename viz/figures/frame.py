@@ -6,6 +6,7 @@ one. Sizes are those of a laptop; the plot component enlarges them on a large sc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from viz.theme import SANS, Palette
@@ -131,6 +132,34 @@ def line(
         "line": {"color": colour, "width": 1, **style},
         "layer": "below",
     }
+
+
+def key(
+    stops: Sequence[str], low: str, high: str, right: float, palette: Palette, width: float = 0.05
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """A small key of colours above the picture, ending at `right`: its shapes and its notes."""
+    step = width / len(stops)
+    right -= 0.02
+    # A shape's y in px from the upper edge, so that the key keeps its height.
+    place = {"type": "rect", "xref": "paper", "yref": "paper", "yanchor": 1, "ysizemode": "pixel"}
+    shapes = [
+        {
+            **place,
+            "x0": right - width + at * step,
+            "x1": right - width + (at + 1) * step,
+            "y0": 12,
+            "y1": 20,
+            "fillcolor": colour,
+            "line": {"width": 0},
+        }
+        for at, colour in enumerate(stops)
+    ]
+    small = {"size": SIZE - 2, "valign": "bottom", "dy": 6}
+    notes = [
+        note(low, right - width, 1, palette.muted, anchor="right", dx=-4, **small),
+        note(high, right, 1, palette.muted, dx=4, **small),
+    ]
+    return shapes, notes
 
 
 def faint(colour: str, opacity: float) -> str:

@@ -18,7 +18,7 @@ import streamlit as st
 from viz import show, state
 from viz.components.plot import plot
 from viz.pages import Page
-from viz.theme import Palette, escape, page_css, palette
+from viz.theme import Palette, escape, page_css, palette, typeset
 
 if TYPE_CHECKING:  # imported only when a table is opened
     import pandas as pd
@@ -95,7 +95,7 @@ def _section(
         st.rerun(scope="app")  # the colours of the page lie outside this fragment
     colours = palette(st.context.theme.type == "dark")
     with st.container(key="lesson"):
-        st.html(f"<h1 class='hl-section-question'>{escape(section.question)}</h1>")
+        st.html(f"<h1 class='hl-section-question'>{typeset(escape(section.question))}</h1>")
         numbers = section.draw(colours)
     notes = state.take_notes()
     if notes:
@@ -127,7 +127,7 @@ def beside(share: float = 0.26) -> Iterator[tuple[st.delta_generator.DeltaGenera
 
 def lead(html: str) -> None:
     """One or two sentences above the controls. Only our own words: `html` is markup."""
-    st.html(f"<p class='hl-lead'>{html}</p>")
+    st.html(f"<p class='hl-lead'>{typeset(html)}</p>")
 
 
 def formula(*lines: str) -> None:
@@ -151,7 +151,7 @@ def picture(figure: Mapping, alt: str, **options: object) -> None:
 def notice(*sentences: str) -> None:
     """What to notice, below the picture. Markup: whatever comes from a text is escaped by then."""
     text = " ".join(sentence for sentence in sentences if sentence)
-    st.html(f"<p class='hl-say' aria-live='polite'>{text}</p>")
+    st.html(f"<p class='hl-say' aria-live='polite'>{typeset(text)}</p>")
 
 
 def scaled(value: float, form: str = "", unit: str = "") -> str:

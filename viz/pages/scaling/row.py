@@ -35,10 +35,7 @@ def draw(colours: Palette) -> Numbers:
     """Draws the section."""
     with beside() as (left, right):
         with left:
-            lead(
-                "One query meets <i>n</i> keys. Each score is a sum of <i>d<sub>k</sub></i> random "
-                "products."
-            )
+            lead("One query meets <i>n</i> keys. Each score is a sum of d_k random products.")
             d_k = controls.d_k()
             n_keys = controls.n_keys()
             st.select_slider(
@@ -100,7 +97,7 @@ def what_to_notice(row: Row, d_k: int, tau: float) -> str:
     largest = float(row["weights"]["scaled"][0])
     if d_k == 1:
         return (
-            "At <i>d<sub>k</sub></i> = 1 the two are the same: √1 = 1, there is nothing to divide. "
+            "At d_k = 1 the two are the same: √1 = 1, there is nothing to divide. "
             f"The largest weight is {scaled(largest, '.2f')} with and without it."
         )
     ahead, ahead_scaled = (

@@ -35,8 +35,8 @@ def draw(colours: Palette) -> Numbers:
     with beside() as (left, right):
         with left:
             lead(
-                "A sum of <i>d<sub>k</sub></i> independent products of variance 1 has variance "
-                "<i>d<sub>k</sub></i>. Dividing by √<i>d<sub>k</sub></i> brings it back to 1."
+                "A sum of d_k independent products of variance 1 has variance "
+                "d_k. Dividing by √d_k brings it back to 1."
             )
             d_k = controls.d_k()
             name = controls.entries()
@@ -105,15 +105,15 @@ def what_to_notice(drawn: Sweep, d_k: int) -> str:
         return (
             f"The argument assumes entries of variance 1. Here each product has variance "
             f"{of.variance:.3g}: the score’s is {unscaled(variance, ',.4g')} ≈ {of.variance:.3g} × "
-            f"{d_k:,}, and division by √<i>d<sub>k</sub></i> leaves "
+            f"{d_k:,}, and division by √d_k leaves "
             f"{scaled(variance / d_k, '.1f')}, not 1."
         )
     away = np.abs(drawn.variance - drawn.expected_variance) / drawn.variance_error
     ratio = drawn.variance / drawn.expected_variance
     return (
-        f"At <i>d<sub>k</sub></i> = {d_k:,} the measured variance is {unscaled(variance, ',.4g')}, "
+        f"At d_k = {d_k:,} the measured variance is {unscaled(variance, ',.4g')}, "
         f"{away[at]:.1f} standard errors from {expected:,.4g}. Over the whole sweep no point is "
-        f"more than {away.max():.1f} away. Divided by √<i>d<sub>k</sub></i> it is "
+        f"more than {away.max():.1f} away. Divided by √d_k it is "
         f"{scaled(variance / d_k, '.3f')} here, and between {ratio.min():.2f} and "
         f"{ratio.max():.2f} everywhere."
     )
@@ -126,7 +126,7 @@ def _when_correlated(drawn: Sweep, d_k: int) -> str:
         f"The argument assumes independent q and k. With a correlation of {of.mean:g} the "
         f"<i>mean</i> score grows too, by {of.mean:g} for each dimension: it is "
         f"{unscaled(mean, ',.3g')} here, and still {scaled(mean / math.sqrt(d_k), '.3g')} after "
-        "division by √<i>d<sub>k</sub></i>: a head that has learned to match q and k can be sure."
+        "division by √d_k: a head that has learned to match q and k can be sure."
     )
 
 
