@@ -34,7 +34,7 @@ MOST_D_K = 512
 MOST_STEPS = 2000
 MOST_SEED = 2**31 - 1
 INITS = {"unit": initialise.unit_variance, "small": initialise.small_normal}
-SHAPE = {"n_layers": 2, "n_heads": 2, "d_model": 128, "n_ctx": 48}
+SHAPE = {"n_layers": 2, "n_heads": 2, "d_model": 128, "d_v": 64, "n_ctx": 48}
 LANGUAGE = "english"
 EARLY, EVERY = (0, 1, 2, 5), 10  # the steps that are measured, besides the last one
 N_TEXTS = 16  # of held-out text, the same for every run, give the loss …
@@ -47,7 +47,8 @@ class Setting:
     """What decides a race of twins: one pair for each d_k.
 
     init: of INITS, "unit" (entries of q and k have variance 1, as the theory assumes) or "small"
-    (all weights 0.02, as in GPT-2)   norm: where LayerNorm stands, "pre" or "post"
+    (every weight has a standard deviation of 0.02 or less, as in GPT-2)
+    norm: where LayerNorm stands, "pre" or "post"
     Raises HeadlightError that says what would do.
     """
 

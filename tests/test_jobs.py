@@ -204,3 +204,15 @@ def test_the_server_has_one_line():
     job = jobs.start("test of the one line", quick("a"))
     assert jobs.find("test of the one line") is job
     assert ended(job).found == ("a",)
+
+
+def test_one_viewer_of_two_may_leave_and_the_work_goes_on():
+    steps = Steps(2)
+    job = Line().start("the class", steps)
+    job.seen("a student")
+    job.seen("another")
+    job.leave("a student")
+    assert job.state == "running"
+    job.leave("another")
+    assert job.state == "stopped"
+    steps.go()

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from model.errors import HeadlightError
 
-PATIENCE = 30.0  # seconds for which a job goes on unseen
+PATIENCE = 90.0  # seconds for which a job goes on unseen; browsers let hidden tabs ask rarely
 MOST_KEPT = 32  # finished jobs whose results are kept, of all sessions
 UNFINISHED = ("waiting", "running")
+_NOBODY = ""
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class Job:
         self._work, self._line = work, line
         self._found: list[Any] = []
         self._first: tuple[float, float] | None = None  # when the first step was done, and how much
-        self._looked_at = line.clock()
+        self._looked_at = {_NOBODY: line.clock()}  # by viewer, none of whom has looked yet
 
     @property
     def found(self) -> tuple[Any, ...]:
@@ -70,9 +71,18 @@ class Job:
                 return None
             return (self._line.clock() - began) / (self.done - share) * (1 - self.done)
 
-    def seen(self) -> None:
-        """Somebody is still looking: to be called at each poll."""
-        self._looked_at = self._line.clock()
+    def seen(self, viewer: str = "somebody") -> None:
+        """A viewer is still looking: to be called at each poll."""
+        with self._line.lock:
+            self._looked_at[viewer] = self._line.clock()
+            self._looked_at.pop(_NOBODY, None)
+
+    def leave(self, viewer: str) -> None:
+        """One viewer has seen enough; it stops unless others are still looking."""
+        with self._line.lock:
+            self._looked_at.pop(viewer, None)
+            if not self._is_watched():
+                self.stop()
 
     def stop(self) -> None:
         """Ends it with what it has found so far; the thread notices at its next step."""
@@ -106,8 +116,12 @@ class Job:
             return self.state == "running"
 
     def _stop_if_abandoned(self) -> None:
-        if self._line.clock() - self._looked_at > PATIENCE:
+        if not self._is_watched():
             self._end("stopped", "It stopped, as no page was looking at it: start it again.")
+
+    def _is_watched(self) -> bool:
+        now = self._line.clock()
+        return any(now - looked < PATIENCE for looked in self._looked_at.values())
 
     def _end(self, state: str, error: str | None = None) -> None:
         with self._line.lock:

@@ -8,6 +8,7 @@ they are registered.
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -146,6 +147,9 @@ def visible(text: str) -> str:
     return "␣" * lead + "".join(signs) + "␣" * trail
 
 
+_SUBSCRIPT = re.compile(r"\b([dW])_(k|q|v|model)\b")
+
+
 @lru_cache(4096)
 def label(text: str, width: int = 24) -> str:
     """A token as the text of a Plotly figure, literally: the one escape for Plotly.
@@ -165,8 +169,8 @@ def escape(text: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Our own words with the d_k in them as people write it; in Plotly's markup and in HTML."""
-    return text.replace("d_k", "<i>d</i><sub>k</sub>")
+    """Our own words with d_k, W_q and their like as people write them, in HTML or for Plotly."""
+    return _SUBSCRIPT.sub(r"<i>\1</i><sub>\2</sub>", text)
 
 
 @lru_cache(4096)
