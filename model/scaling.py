@@ -173,6 +173,7 @@ class Saturation:
     saturated: (len(D_KS),), the share of rows whose norm lies below measures.SATURATED
     """
 
+    n_keys: int
     largest: np.ndarray
     entropy: np.ndarray
     jacobian: np.ndarray
@@ -184,6 +185,7 @@ def saturation(drawn: Sweep, scaled: bool) -> Saturation:
     weights = drawn.weights(scaled)
     norms = measures.jacobian_norm(weights)
     return Saturation(
+        drawn.n_keys,
         _mean_and_band(measures.largest_weight(weights)),
         _mean_and_band(measures.entropy(weights)),
         _mean_and_band(norms),

@@ -49,6 +49,7 @@ IN_SHADOW = """(key, selector) => [...document.querySelectorAll(`.st-key-${key} 
 OUTPUT = "() => document.querySelector('#out').textContent"
 PREVIEW = "() => document.querySelector('.headlight-plot').dataset.drawn"
 # The map of the weights themselves: what the thumbnails let it show before does not count.
+PICTURE = "() => document.querySelector('.st-key-section-picture .headlight-plot').dataset.drawn"
 MAP = """() => {
   const { drawn } = document.querySelector('.headlight-plot').dataset;
   return drawn === 'preview' ? window.exact : (window.exact = drawn);
@@ -57,12 +58,22 @@ NOTICE = "() => document.querySelector('.hl-notice').textContent"
 THUMBNAILS = f"() => ({IN_SHADOW})('grid', 'canvas').at(-1)?.toDataURL()"
 LOOKING = f"() => ({IN_SHADOW})('sentence', '.looking').map(each => each.textContent).join()"
 
+# A slider of each section of the Scaling page that has one.
+SLIDERS = (
+    ("row", "dimensions per head"),
+    ("spread", "dimensions per head"),
+    ("saturation", "keys"),
+    ("head", "another factor"),
+    ("whole", "another factor"),
+    ("others", "keys"),
+)
+
 Action = Callable[[], dict[str, float]]
 
 
 def main() -> None:
     """Measure clicks, a slider and a hover."""
-    with people() as (empty, ours, blank):
+    with people() as (empty, ours, blank, lesson):
         blank.open(query={"model": "blank"})
         heads = cycle([ours.head(1, 2), ours.head(2, 1)])
         tokens = cycle([ours.tokens.nth(5), ours.tokens.nth(6)])
@@ -73,6 +84,10 @@ def main() -> None:
             compare("click on a head, its weights", click(ours, heads, MAP), button),
             compare("click on a token", click(ours, tokens, NOTICE), button),
             compare("slider d_k", slide(blank, "d_k", THUMBNAILS), slider),
+            *(
+                compare(f"Scaling, {section}: {label}", step(lesson, section, label), slider)
+                for section, label in SLIDERS
+            ),
         ]
         print_table(
             "Milliseconds to new pixels, and against the empty page",
@@ -99,7 +114,7 @@ def people() -> Iterator[list[Person]]:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=require_chromium(), args=LAUNCH_ARGS)
-        yield [arrive(browser, server.url) for server in (empty, ours, ours)]
+        yield [arrive(browser, server.url) for server in (empty, ours, ours, ours)]
         browser.close()
 
 
@@ -127,6 +142,15 @@ def slide(person: Person, label: str, state: str) -> Action:
     """A press of the right arrow on a slider."""
     slider = person.page.get_by_role("slider", name=label)
     return lambda: watched(person, state, lambda: slider.press("ArrowRight"))
+
+
+def step(lesson: Person, section: str, label: str) -> Action:
+    """A press of an arrow on a slider of the Scaling page, there and back."""
+    lesson.open("/scaling", {"section": section, "stage": "all"})
+    lesson.page.wait_for_selector(".st-key-section-picture .headlight-plot[data-drawn]")
+    slider = lesson.page.get_by_role("slider", name=label)
+    keys = cycle(["ArrowRight", "ArrowLeft"])
+    return lambda: watched(lesson, PICTURE, lambda: slider.press(next(keys)))
 
 
 def hover(person: Person, token: Locator) -> dict[str, float]:

@@ -30,7 +30,7 @@ export default function (component) {
     draw(view);
     if (!data.revealed) listen(view);
     scope.onResize([frame], () => draw(view));
-    document.fonts?.ready.then(() => { if (view.svg.isConnected) { view.drawn = ""; draw(view); } });
+    document.fonts?.ready.then(() => { if (kept.view === view) { view.drawn = ""; draw(view); } });
   });
 }
 
@@ -51,14 +51,15 @@ function takeGuesses(kept, data) {
 }
 
 // What is sent is what is written beside the ring, so that sums with it come out right.
-function tell(view) {
-  const { kept } = view;
+function tell(kept) {
   clearTimeout(kept.resting);
   kept.resting = null;
   for (const name of Object.keys(kept.guesses)) kept.guesses[name] = Math.round(kept.guesses[name] * 100) / 100;
-  kept.sent.push(JSON.stringify(kept.guesses));
+  place(kept.view);
+  const text = JSON.stringify(kept.guesses);
+  if (text === kept.given && !kept.sent.length) return; // a ring was touched, not moved
+  kept.sent.push(text);
   kept.send({ ...kept.guesses });
-  place(view);
 }
 
 function setGuess(view, name, value) {
@@ -90,10 +91,10 @@ function listen(view) {
   scope.on(svg, "lostpointercapture", () => {
     if (!kept.dragged) return;
     kept.dragged = null;
-    tell(view);
+    tell(kept);
   });
   // On the HTML around it: an SVG element that listens for focus becomes a stop of the Tab key.
-  scope.on(frame, "focusout", () => kept.resting && tell(view)); // before a click on "Reveal" is sent
+  scope.on(frame, "focusout", () => kept.resting && tell(kept)); // before a click on "Reveal" is sent
   scope.on(svg, "keydown", (event) => {
     const name = ringOf(event)?.dataset.name;
     if (name === undefined || !(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -101,7 +102,7 @@ function listen(view) {
     const [low, high] = view.yRange;
     setGuess(view, name, kept.guesses[name] + STEPS[event.key] * (high - low));
     clearTimeout(kept.resting);
-    kept.resting = setTimeout(() => tell(view), RESTING);
+    kept.resting = setTimeout(() => tell(kept), RESTING);
   });
 }
 
@@ -119,8 +120,9 @@ function buildLayers(view) {
   kept.back = makeSvg("g", { "aria-hidden": true });
   kept.marks = makeSvg("g", { "aria-hidden": true });
   curves.forEach(({ name }, at) => {
-    kept.rings[name] = revealed ? makeSvg("g", { class: "late", "aria-hidden": true }) : buildRing(view, name, labels[at]);
-    if (revealed) kept.rings[name].append(makeSvg("circle", { class: "ring guess", r: 7 }));
+    kept.rings[name] = revealed
+      ? makeSvg("circle", { class: "ring guess late", r: 7, "aria-hidden": true })
+      : buildRing(view, name, labels[at]);
   });
   svg.replaceChildren(kept.back, kept.marks, ...Object.values(kept.rings));
 }
@@ -169,6 +171,7 @@ function draw(view) {
   svg.classList.toggle("revealing", view.revealed && since < DRAWING);
   svg.style.setProperty("--since", `${Math.round(Math.min(since, DRAWING))}ms`);
   setScales(view, width, height);
+  kept.view = view; // for what ends later than a rerun may come
   kept.back.replaceChildren(...drawAxes(view), ...view.curves.map((curve) => drawCurve(view, curve)));
   place(view);
 }
@@ -222,7 +225,7 @@ function drawAxes({ size, ticks, left, right, top, bottom, X, Y, x, xLabels, xTi
 function drawCurve({ x, known, X, Y, palette }, { values, colour }) {
   const group = makeSvg("g", { style: `--series: ${palette[colour]}` });
   const path = (from, to, more) => makeSvg("path", {
-    d: values.slice(from, to).map((value, at) => `${at ? "L" : "M"}${X(x[from + at])} ${Y(value)}`).join(""), ...more,
+    ...more, d: values.slice(from, to).map((value, at) => `${at ? "L" : "M"}${X(x[from + at])} ${Y(value)}`).join(""),
   });
   group.append(path(0, known + 1, { class: "line" }));
   if (values.length === known + 1) return group;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 from typing import Any
 
 from viz.components import pack, register, when
@@ -70,7 +71,7 @@ def predict(
         "yTitle": y_title,
         "yRange": [float(limit) for limit in y_range],
         "curves": [
-            {**asdict(curve), "values": [round(float(value), 4) for value in curve.values[:shown]]}
+            {**asdict(curve), "values": [float(value) for value in curve.values[:shown]]}
             for curve in curves
         ],
         "known": int(known),
@@ -135,7 +136,7 @@ def _check(
     curves: Sequence[Curve],
     known: int,
 ) -> None:
-    if not all(0 < before < after for before, after in zip(x, x[1:], strict=False)):
+    if not all(0 < before < after for before, after in pairwise(x)):
         raise ValueError("x must be positive and rise: its axis is logarithmic")
     if not 0 <= known < len(x) - 1:
         raise ValueError(f"known is {known}, but something must be known and something hidden")

@@ -238,7 +238,7 @@ def _variance_notes(v: Variances, palette: Palette) -> list[dict[str, Any]]:
             **end,
         ),
         note(
-            f"theory: {theory}", 0.6, np.log10(per_product * 4), palette.ink, dx=-8, dy=22, **small
+            f"theory: {theory}", 0.6, np.log10(per_product * 4), palette.ink, dx=-22, dy=24, **small
         ),
         note(
             f"theory: {per_product:.3g}", 0.6, np.log10(per_product), palette.ink, dy=-18, **small

@@ -17,6 +17,7 @@ import streamlit as st
 
 from viz import show, state
 from viz.components.plot import plot
+from viz.notice import percent
 from viz.pages import Page
 from viz.theme import Palette, escape, page_css, palette, typeset
 
@@ -155,18 +156,18 @@ def notice(*sentences: str) -> None:
 
 
 def scaled(value: float, form: str = "", unit: str = "") -> str:
-    """A number of the scaled case in its colour, as `format(value, form)` with a unit."""
+    """A number of the scaled case in its colour, as `number` writes it, with a unit."""
     return f"<b class='scaled'>{number(value, form)}{unit}</b>"
 
 
 def unscaled(value: float, form: str = "", unit: str = "") -> str:
-    """A number of the unscaled case in its colour, as `format(value, form)` with a unit."""
+    """A number of the unscaled case in its colour, as `number` writes it, with a unit."""
     return f"<b class='unscaled'>{number(value, form)}{unit}</b>"
 
 
 def number(value: float, form: str = "") -> str:
-    """A number within a sentence, its minus as long as its plus."""
-    return format(value, form).replace("-", "−")
+    """A number within a sentence, its minus as long as its plus; a share in per cent for "%"."""
+    return percent(value) if form == "%" else format(value, form).replace("-", "−")
 
 
 def draw_again(name: str = "draw") -> None:

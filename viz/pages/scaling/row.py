@@ -47,7 +47,7 @@ def draw(colours: Palette) -> Numbers:
             tau = state.get("tau")
             draw_again()
             row = _row(d_k, n_keys, tau, state.get("draw"))
-            _formulas(row, d_k, tau, colours)
+            _formulas(row, d_k, n_keys, tau, colours)
         with right:
             title = "scores" if tau == 1 else "scores ÷ τ"
             picture(
@@ -79,15 +79,17 @@ def _row(d_k: int, n_keys: int, tau: float, seed: int) -> Row:
     return {"scores": scores, "weights": weights}
 
 
-def _formulas(row: Row, d_k: int, tau: float, colours: Palette) -> None:
-    """The formula, and the first key's numbers in it."""
+def _formulas(row: Row, d_k: int, n_keys: int, tau: float, colours: Palette) -> None:
+    """The paper's formula, its symbols' present values, and the first key's numbers in it."""
     first = row["scores"]["unscaled"][0] * tau
     result = row["scores"]["scaled"][0]
-    with_tau = "" if tau == 1 else rf"\cdot {tau:g}"
+    tau_too, value_too = ("", "") if tau == 1 else (r"\;\tau", rf"\cdot {tau:g}")
     raw = rf"\textcolor{{{colours.unscaled}}}{{{first:.2f}}}"
     formula(
-        r"\text{weights}=\operatorname{softmax}\Big(\frac{q\cdot k_j}{\sqrt{d_k}\;\tau}\Big)",
-        rf"\frac{{q\cdot k_1}}{{\sqrt{{d_k}}\;\tau}}=\frac{{{raw}}}{{\sqrt{{{d_k}}}{with_tau}}}"
+        r"\operatorname{Attention}(Q,K,V)=\operatorname{softmax}"
+        r"\Big(\frac{QK^{\mathsf T}}{\sqrt{d_k}}\Big)V",
+        rf"d_k={d_k},\quad n={n_keys},\quad \tau={tau:g}",
+        rf"\frac{{q\cdot k_1}}{{\sqrt{{d_k}}{tau_too}}}=\frac{{{raw}}}{{\sqrt{{{d_k}}}{value_too}}}"
         rf"=\textcolor{{{colours.scaled}}}{{{result:.2f}}}",
     )
 
@@ -103,12 +105,11 @@ def what_to_notice(row: Row, d_k: int, tau: float) -> str:
     ahead, ahead_scaled = (
         float(row["scores"][name][0] - row["scores"][name][1]) for name in ("unscaled", "scaled")
     )
-    too = "" if tau == 1 else " too"
     return (
         f"Unscaled, the best score leads by {unscaled(ahead, '.1f')}, so its weight is "
         f"e<sup>{ahead:.1f}</sup> ≈ {_times(ahead)} the next one’s. Divided by √{d_k:,} = "
-        f"{math.sqrt(d_k):.3g}{too}, the lead is {ahead_scaled:.2f}, the factor "
-        f"{math.exp(ahead_scaled):.2g}, and {scaled((1 - largest) * 100, '.0f', ' %')} of the "
+        f"{math.sqrt(d_k):.3g}, the lead is {ahead_scaled:.2f}, the factor "
+        f"{math.exp(ahead_scaled):.2g}, and {scaled(1 - largest, '%')} of the "
         "weight stays with the other keys."
     )
 

@@ -193,11 +193,11 @@ def what_to_notice(found: dict[str, Saturation], n_keys: int) -> str:
     most = math.log2(n_keys)
     shares = [float(each.entropy[0, -1]) / most for each in (wide, narrow)]
     return (
-        f"At d_k = {D_KS[-1]:,}, unscaled, {unscaled(wide.saturated[-1], '.0%')} of the rows are "
+        f"At d_k = {D_KS[-1]:,}, unscaled, {unscaled(wide.saturated[-1], '%')} of the rows are "
         f"saturated: the norm of the softmax’s Jacobian is below {measures.SATURATED:g}, so hardly "
-        f"any gradient passes; scaled, {scaled(narrow.saturated[-1], '.0%')}. The entropy is "
-        f"{unscaled(shares[0], '.0%')} of the largest possible, log₂ {n_keys}, against "
-        f"{scaled(shares[1], '.0%')}."
+        f"any gradient passes; scaled, {scaled(narrow.saturated[-1], '%')}. The entropy is "
+        f"{unscaled(shares[0], '%')} of the largest possible, log₂ {n_keys}, against "
+        f"{scaled(shares[1], '%')}."
     )
 
 
@@ -217,6 +217,8 @@ def _columns(found: dict[str, Saturation]) -> dict[str, np.ndarray]:
         for measure, title in names.items()
         for name, each in found.items()
     }
+    most = math.log2(found["scaled"].n_keys)
+    means |= {f"entropy, share of log₂ n, {n}": each.entropy[0] / most for n, each in found.items()}
     return means | {f"saturated rows, {name}": each.saturated for name, each in found.items()}
 
 

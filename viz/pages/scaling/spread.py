@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import streamlit as st
 
 from model.scaling import D_KS, Entries, Sweep, sweep
 from viz import show, state
@@ -27,6 +28,29 @@ from viz.theme import Palette
 
 PAIRS_PER_ROW = 12  # of the sweep's rows nothing is shown here
 
+DERIVATION = (
+    (
+        "The entries of q and k are independent, have mean 0 and variance 1. "
+        "So one product has mean 0, and its variance is the product of the variances:",
+        r"\operatorname{E}[q_i k_i]=\operatorname{E}[q_i]\operatorname{E}[k_i]=0,\qquad "
+        r"\operatorname{Var}(q_i k_i)=\operatorname{E}[q_i^2]\operatorname{E}[k_i^2]=1\cdot 1=1",
+    ),
+    (
+        "The products of different dimensions are independent too, so their variances add up:",
+        r"\operatorname{Var}(q\cdot k)=\operatorname{Var}\Big(\sum_{i=1}^{d_k} q_i k_i\Big)="
+        r"\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=d_k",
+    ),
+    (
+        "A factor comes out of a variance squared. To bring it back to 1, divide by the root:",
+        r"\operatorname{Var}\Big(\frac{q\cdot k}{\sqrt{d_k}}\Big)="
+        r"\frac{\operatorname{Var}(q\cdot k)}{d_k}=1",
+    ),
+    (
+        "And for many dimensions the sum is nearly normal (the central limit theorem):",
+        r"q\cdot k\;\approx\;\mathcal N(0,\,d_k)",
+    ),
+)
+
 random_scores = remembered(sweep)
 
 
@@ -40,7 +64,9 @@ def draw(colours: Palette) -> Numbers:
             )
             d_k = controls.d_k()
             name = controls.entries()
-            draw_again()
+            with st.container(horizontal=True):
+                draw_again()
+                _derivation()
             drawn = random_scores(name, PAIRS_PER_ROW, state.get("draw"))
             _formulas(drawn, d_k, colours)
         with right:
@@ -91,8 +117,19 @@ def _formulas(drawn: Sweep, d_k: int, colours: Palette) -> None:
     divided = rf"\textcolor{{{colours.scaled}}}{{{drawn.variance[at] / d_k:.3f}}}"
     formula(
         r"\operatorname{Var}(q\cdot k)=\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=" + factor,
+        rf"d_k={d_k},\quad \operatorname{{Var}}(q_i k_i)={per_product:.3g}",
         rf"{raw}\;\approx\;{d_k * per_product:.4g}\qquad{divided}\;\approx\;{per_product:.3g}",
     )
+
+
+def _derivation() -> None:
+    """Why the variance is d_k, step by step."""
+    with show.popover("Why d_k?", "derivation", ":material/function:") as opened:
+        if not opened:
+            return
+        for words, step in DERIVATION:
+            st.markdown(f"{words}\n\n$\\displaystyle {step}$", width=520)
+        st.caption("Vaswani et al. 2017, section 3.2.1, footnote 4")
 
 
 def what_to_notice(drawn: Sweep, d_k: int) -> str:

@@ -253,7 +253,7 @@ def _saturated(unscaled_one: Point) -> str:
     if unscaled_one.saturated < 0.005:
         return "nor is any row saturated"
     return (
-        f"what dies is the softmax’s Jacobian, in {unscaled(unscaled_one.saturated, '.0%')} of rows"
+        f"what dies is the softmax’s Jacobian, in {unscaled(unscaled_one.saturated, '%')} of rows"
     )
 
 
