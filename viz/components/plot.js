@@ -28,8 +28,9 @@ export default function (component) {
     kept.end = () => window.Plotly?.purge(host);
 
     const redraw = () => whenPlotly(scope, () => draw(kept, host));
-    if (!kept.listening) redraw(); // the first time
-    // A figure takes as long to draw as all else on the page together: that is shown first.
+    // The first time, and where the figure is what a control on the page changes.
+    if (!kept.listening || data.eager) redraw();
+    // Elsewhere it takes as long to draw as all else on the page together: that is shown first.
     else afterNextFrame(() => scope.later(0, redraw));
     scope.on(window, "hl-head", (event) => preview(kept, host, event.detail));
     scope.onResize([host], redraw);
@@ -89,8 +90,11 @@ function draw(kept, host) {
   kept.drawn = size;
   kept.step = undefined;
   const { data, layout } = fitLabels(enlarge(kept.figure), width, height);
-  window.Plotly.react(host, data, { ...layout, width, height }, CONFIG).then(() => {
+  kept.notes = layout.meta?.grows ? layout.annotations : null;
+  const drawn = { ...layout, width, height, annotations: kept.notes ? [] : layout.annotations };
+  window.Plotly.react(host, data, drawn, CONFIG).then(() => {
     listen(kept, host);
+    if (kept.notes) placeNotes(kept, host);
     placeFrame(kept, host);
     host.dataset.drawn = kept.signature ?? "preview";
   });
@@ -310,6 +314,7 @@ const plain = (label) => label.replace(/&(lt|gt|amp|#36);/g, (entity) => ENTITIE
 // The picture as it stands on the screen, its frame included, as a file.
 async function exportPicture(kept, host, detail) {
   const layout = { ...host.layout, paper_bgcolor: kept.palette.background };
+  if (kept.notes) layout.annotations = kept.notes;
   const { width, height } = host._fullLayout;
   if (kept.frame) {
     const nKeys = kept.figure.data[0].meta.columns.length * kept.figure.data[0].dx;

@@ -27,6 +27,7 @@ def plot(
     on_click: Callable[[int, int], None] | None = None,
     row_frame: Mapping[str, Any] | None = None,
     shows: Sequence[int] = (),
+    eager: bool = False,
     dark: bool | None = None,
     on_theme: Callable[[str], None] | None = None,
 ) -> None:
@@ -37,6 +38,7 @@ def plot(
     `row_frame` = {"query": row, "causal": bool} draws a frame around a row of a heatmap, up to
     the diagonal if causal; it follows the pointer here and in the other components. `shows` is the
     (layer, head) of a map that is previewed when another one is chosen among the thumbnails.
+    `eager`: a changed figure is drawn at once, not after what else has changed on the page.
     `on_theme` is told "light" or "dark" when the browser's theme is not the one that `dark` says:
     Streamlit itself does not rerun then.
 
@@ -72,8 +74,9 @@ def plot(
         "loading": asked,
         "shows": list(shows),
         "dark": dark,
+        "eager": eager,
     }
-    register("plot", _HTML, isolated=False)(
+    register("plot", _HTML, "notes", isolated=False)(
         key=key,
         data=pack(header, spec=np.frombuffer(spec, np.uint8)),
         on_cell_change=when(key, "cell", on_click or (lambda row, column: None)),

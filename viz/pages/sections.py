@@ -143,6 +143,7 @@ def picture(figure: Mapping, alt: str, **options: object) -> None:
         figure=figure,
         alt=alt,
         height_css=PICTURE_HEIGHT,
+        eager=True,
         dark=st.context.theme.type == "dark",
         on_theme=lambda name: _new_theme(),
         **options,
