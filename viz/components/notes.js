@@ -18,8 +18,13 @@ function noteElement(note, layout) {
     top: `${top}px`,
     transform: `translate(${ANCHORS[note.xanchor]}%, ${ANCHORS[note.yanchor]}%)`,
     color: note.font.color,
+    fontFamily: note.font.family,
     fontSize: `${note.font.size}px`,
   });
+  if (note.textangle === -90) {
+    element.style.writingMode = "vertical-rl";
+    element.style.transform += " rotate(180deg)";
+  }
   element.append(...marked(note.text));
   return element;
 }

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from viz.theme import SANS, Palette
 
 SIZE = 15  # px: titles, labels; ticks are one less
@@ -95,8 +97,10 @@ def note(
     size: int = SIZE,
     dx: float = 0,
     dy: float = 0,
+    family: str = SANS,
+    angle: int = 0,
 ) -> dict[str, Any]:
-    """Words in the picture. (dx, dy): px to the right and up."""
+    """Words in the picture. (dx, dy): px to the right and up   angle: 0, or -90 to read upwards."""
     return {
         "text": text,
         "x": x,
@@ -109,7 +113,8 @@ def note(
         "yshift": dy,
         "showarrow": False,
         "align": "left",
-        "font": {"size": size, "color": colour},
+        "textangle": angle,
+        "font": {"family": family, "size": size, "color": colour},
     }
 
 
@@ -131,6 +136,38 @@ def line(
         **ends,
         "line": {"color": colour, "width": 1, **style},
         "layer": "below",
+    }
+
+
+def dumbbells(
+    scaled: np.ndarray,
+    unscaled: np.ndarray,
+    palette: Palette,
+    hover: str,
+    *,
+    size: int,
+    **place: str,
+) -> dict[str, Any]:
+    """Two dots on a line in each row; one trace for all, since each costs the browser some ms.
+
+    scaled, unscaled: (n_rows,)   hover: the template of a dot, which is said to be of which kind
+    """
+    n = len(scaled)
+    x = np.stack([scaled, unscaled, np.full(n, np.nan)], axis=1)  # a gap ends each row's line
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x.ravel(),
+        "y": np.repeat(np.arange(n), 3),
+        "line": {"color": palette.muted, "width": 1.5},
+        "marker": {
+            "size": size,
+            "color": [palette.scaled, palette.unscaled, palette.muted] * n,
+            "opacity": 1,
+        },
+        "text": ["scaled", "unscaled", ""] * n,
+        "hovertemplate": f"{hover} %{{text}}<extra></extra>",
+        **place,
     }
 
 

@@ -163,42 +163,45 @@ def _histogram_notes(
 
 
 def _variance_points(v: Variances, d_k: int, palette: Palette) -> list[dict[str, Any]]:
-    axes = {"type": "scatter", "xaxis": "x4", "yaxis": "y3"}
+    """Theory as one trace and all points as another, each with a gap between its two curves."""
     at = int(np.flatnonzero(v.d_ks == d_k)[0])
-    drawn = []
-    for name, colour, divisor in (
-        ("unscaled", palette.unscaled, np.ones_like(v.expected)),
-        ("scaled", palette.scaled, v.d_ks),
-    ):
-        theory, measured = v.expected / divisor, v.measured / divisor
-        ring = {"size": 17, "color": "rgba(0,0,0,0)", "line": {"color": colour, "width": 2}}
-        drawn += [
-            {
-                **axes,
-                "mode": "lines",
-                "x": v.d_ks,
-                "y": theory,
-                "line": {"color": palette.ink, **THEORY},
-                "hoverinfo": "skip",
+    n = len(v.d_ks)
+    gap = [np.nan]
+    x = np.concatenate([v.d_ks, gap, v.d_ks])
+    colours = [palette.unscaled] * (n + 1) + [palette.scaled] * n
+    axes = {"type": "scatter", "xaxis": "x4", "yaxis": "y3"}
+    measured = np.concatenate([v.measured, gap, v.measured / v.d_ks])
+    return [
+        {
+            **axes,
+            "mode": "lines",
+            "x": x,
+            "y": np.concatenate([v.expected, gap, v.expected / v.d_ks]),
+            "line": {"color": palette.ink, **THEORY},
+            "hoverinfo": "skip",
+        },
+        {
+            **axes,
+            "mode": "markers",
+            "x": x,
+            "y": measured,
+            "marker": {"size": 9, "color": colours},
+            "text": ["unscaled"] * (n + 1) + ["scaled"] * n,
+            "hovertemplate": "d_k %{x}: %{y:.3f} %{text}<extra></extra>",
+        },
+        {
+            **axes,
+            "mode": "markers",
+            "x": [d_k, d_k],
+            "y": [measured[at], measured[n + 1 + at]],
+            "marker": {
+                "size": 17,
+                "color": "rgba(0,0,0,0)",
+                "line": {"color": [palette.unscaled, palette.scaled], "width": 2},
             },
-            {
-                **axes,
-                "mode": "markers",
-                "x": v.d_ks,
-                "y": measured,
-                "marker": {"size": 9, "color": colour},
-                "hovertemplate": f"d_k %{{x}}: %{{y:.3f}} {name}<extra></extra>",
-            },
-            {
-                **axes,
-                "mode": "markers",
-                "x": [d_k],
-                "y": [measured[at]],
-                "marker": ring,
-                "hoverinfo": "skip",
-            },
-        ]
-    return drawn
+            "hoverinfo": "skip",
+        },
+    ]
 
 
 def _ratios(v: Variances, palette: Palette) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.figures.frame import SIZE, axis, layout, note, upright
+from viz.figures.frame import SIZE, axis, dumbbells, layout, note, upright
 from viz.theme import Palette, typeset
 
 _GAP = 0.075  # between two panels, of the picture's width
@@ -61,7 +61,9 @@ def twins(
             axes |= _step_axes(below, at, panels, _BOTTOM, place, palette)
             title = below.title if at == 0 else ""
         else:
-            data += _dumbbells(below[at], d_ks, place, palette)
+            ends = ([below[at].values[d_k, scaled] for d_k in d_ks] for scaled in (True, False))
+            hover = f"%{{x:{below[at].form}}}"
+            data.append(dumbbells(*map(np.array, ends), palette, hover, size=11, **place))
             axes |= _dumbbell_axes(below[at], d_ks, across, place, palette)
             title = below[at].title
         notes.append(
@@ -184,37 +186,6 @@ def _names(across: list[float], palette: Palette) -> list[dict[str, Any]]:
         note(f"<b>{name}</b>", across[1], 0.9 - 0.06 * at, colour, anchor="right")
         for at, (_, name, colour) in enumerate(_pair(palette))
     ]
-
-
-def _dumbbells(
-    measure: AtStart, d_ks: Sequence[int], place: Mapping[str, str], palette: Palette
-) -> list[dict[str, Any]]:
-    rows = list(range(len(d_ks)))
-    joined = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [measure.values[d_k, True], measure.values[d_k, False]],
-            "y": [row, row],
-            "line": {"color": palette.muted, "width": 1.5},
-            "hoverinfo": "skip",
-            **place,
-        }
-        for row, d_k in zip(rows, d_ks, strict=True)
-    ]
-    dots = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": [measure.values[d_k, scaled] for d_k in d_ks],
-            "y": rows,
-            "marker": {"size": 11, "color": colour},
-            "hovertemplate": f"%{{x:{measure.form}}} {name}<extra></extra>",
-            **place,
-        }
-        for scaled, name, colour in _pair(palette)
-    ]
-    return [*joined, *dots]
 
 
 def _dumbbell_axes(

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from viz.figures.frame import SIZE, axis, bare, key, layout, note
+from viz.figures.frame import SIZE, axis, bare, dumbbells, key, layout, note
 from viz.theme import MONO, Palette, colorscale, columns, label
 
 MOST_ROWS = 256  # a side; of a longer text the first tokens are drawn
 _ALL_LABELS = 26
 _LABEL_WIDTH = 12  # columns
+_HOVER = "%{customdata[0]}\u200e → \u200e%{customdata[1]}<br><b>%{z:.3f}</b><extra></extra>"
 _MAPS = ([0, 0.232], [0.25, 0.482], [0.5, 0.732])
 _MEASURES = ([0.785, 0.88], [0.905, 1.0])
 
@@ -49,18 +50,25 @@ def two_scales(
     shown = [np.where(mask, of, np.nan)[:n, :MOST_ROWS] for of in (own.weights, other.weights)]
     spread = float(np.nanmax(np.abs(shown[1] - shown[0]), initial=1e-9))
     limit = max(spread, 0.1)
+    dot = 9 if n <= _ALL_LABELS else 5
     unit, signed = colorscale(palette.weights), colorscale(palette.signed)
+    names = {"rows": list(map(label, rows[:n])), "columns": list(map(label, keys[:MOST_ROWS]))}
     keys_of_colours = [
         key(palette.weights, "0", "1", _MAPS[1][1], palette),
         key(palette.signed, f"−{limit:.1f}", f"{limit:.1f}", _MAPS[2][1], palette),
     ]
     return {
         "data": [
-            _map(shown[0], "x", unit, (0, 1)),
-            _map(shown[1], "x2", unit, (0, 1)),
-            _map(shown[1] - shown[0], "x3", signed, (-limit, limit)),
-            *_dumbbells(own.entropy[:n], other.entropy[:n], "x4", "bits", palette),
-            *_dumbbells(own.jacobian[:n], other.jacobian[:n], "x5", "Jacobian norm", palette),
+            _map(shown[0], "x", unit, (0, 1), names),
+            _map(shown[1], "x2", unit, (0, 1), names),
+            _map(shown[1] - shown[0], "x3", signed, (-limit, limit), names),
+            *(
+                dumbbells(of[0][:n], of[1][:n], palette, hover, size=dot, xaxis=xaxis, yaxis="y")
+                for of, xaxis, hover in (
+                    ((own.entropy, other.entropy), "x4", "row %{y}: %{x:.3f} bits"),
+                    ((own.jacobian, other.jacobian), "x5", "row %{y}: Jacobian norm %{x:.3f}"),
+                )
+            ),
         ],
         "layout": layout(
             palette,
@@ -68,9 +76,10 @@ def two_scales(
             right=10,
             top=30,
             bottom=round(_widest(keys[:MOST_ROWS]) * 7.6) + 12,
-            **_axes(rows[:n], keys[:MOST_ROWS], own, spoken_of, palette),
+            **_axes(n, min(len(keys), MOST_ROWS), own, palette),
             shapes=[shape for shapes, _ in keys_of_colours for shape in shapes],
             annotations=_titles(own, other, palette)
+            + _tokens(rows[:n], keys[:MOST_ROWS], spoken_of, palette)
             + [note for _, notes in keys_of_colours for note in notes],
         ),
     }
@@ -81,7 +90,11 @@ def _widest(labels: Sequence[str]) -> int:
 
 
 def _map(
-    values: np.ndarray, xaxis: str, colours: list, limits: tuple[float, float]
+    values: np.ndarray,
+    xaxis: str,
+    colours: list,
+    limits: tuple[float, float],
+    names: dict[str, list[str]],
 ) -> dict[str, Any]:
     few = max(values.shape) <= 40
     return {
@@ -101,77 +114,64 @@ def _map(
         "yaxis": "y",
         "hoverongaps": False,
         "hovertemplate": "row %{y}, column %{x}: <b>%{z:.3f}</b><extra></extra>",
+        # From these the plot component names both tokens of a cell.
+        "meta": {**names, "hovertemplate": _HOVER},
     }
 
 
-def _dumbbells(
-    own: np.ndarray, other: np.ndarray, xaxis: str, unit: str, palette: Palette
-) -> list[dict[str, Any]]:
-    """For each row two dots on a line: under its own factor, and under the other."""
-    n = len(own)
-    between = np.full((n, 3), np.nan)
-    between[:, 0], between[:, 1] = own, other
-    size = 9 if n <= _ALL_LABELS else 5
-    shared = {"type": "scatter", "xaxis": xaxis, "yaxis": "y"}
-    joined = {
-        **shared,
-        "mode": "lines",
-        "x": between.ravel(),
-        "y": np.repeat(np.arange(n), 3),
-        "line": {"color": palette.muted, "width": 1.5},
-        "hoverinfo": "skip",
-    }
-    dots = [
-        {
-            **shared,
-            "mode": "markers",
-            "x": values,
-            "y": np.arange(n),
-            "marker": {"size": size, "color": colour},
-            "hovertemplate": f"row %{{y}}: %{{x:.3f}} {unit}<extra></extra>",
-        }
-        for values, colour in ((own, palette.scaled), (other, palette.unscaled))
-    ]
-    return [joined, *dots]
-
-
-def _axes(
-    rows: Sequence[str], keys: Sequence[str], own: Scaled, spoken_of: int, palette: Palette
-) -> dict[str, Any]:
-    n, n_keys = len(rows), len(keys)
-    step, key_step = (-(-count // _ALL_LABELS) for count in (n, n_keys))
-    names = [label(row, _LABEL_WIDTH) for row in rows]
-    if spoken_of < n:
-        names[spoken_of] = f"<b>{names[spoken_of]}</b>"
-    mono = {"family": MONO, "size": SIZE - 2, "color": palette.ink}
-    key_axis = {
-        "range": [-0.5, n_keys - 0.5],
-        "tickvals": list(range(0, n_keys, key_step)),
-        "ticktext": [label(key, _LABEL_WIDTH) for key in keys[::key_step]],
-        "tickfont": mono,
-        "tickangle": -90,
-        "showline": False,
-        "ticks": "",
-        "anchor": "y",
-    }
+def _axes(n: int, n_keys: int, own: Scaled, palette: Palette) -> dict[str, Any]:
+    keys = {"range": [-0.5, n_keys - 0.5], "anchor": "y"}
     most = max(float(own.entropy.max(initial=0)), np.log2(max(n_keys, 2)))
     measure = {"anchor": "y", "nticks": 3}
     return {
-        "xaxis": axis(palette, domain=_MAPS[0], **key_axis),
-        "xaxis2": axis(palette, domain=_MAPS[1], **key_axis),
-        "xaxis3": axis(palette, domain=_MAPS[2], **key_axis),
+        "xaxis": bare(palette, domain=_MAPS[0], **keys),
+        "xaxis2": bare(palette, domain=_MAPS[1], **keys),
+        "xaxis3": bare(palette, domain=_MAPS[2], **keys),
         "xaxis4": axis(palette, domain=_MEASURES[0], range=[-0.06 * most, most * 1.05], **measure),
         "xaxis5": axis(palette, domain=_MEASURES[1], range=[-0.03, 0.53], **measure),
-        "yaxis": bare(
-            palette,
-            range=[n - 0.5, -0.5],
-            showticklabels=True,
-            tickvals=list(range(0, n, step)),
-            ticktext=names[::step],
-            tickfont={**mono, "size": SIZE - 1},
-            ticklabelstandoff=6,
-        ),
+        "yaxis": bare(palette, range=[n - 0.5, -0.5]),
     }
+
+
+def _tokens(
+    rows: Sequence[str], keys: Sequence[str], spoken_of: int, palette: Palette
+) -> list[dict[str, Any]]:
+    """The tokens as notes: as ticks, turned ones above all, they would be half of the drawing."""
+    step, key_step = (-(-len(of) // _ALL_LABELS) for of in (rows, keys))
+    mono = {"family": MONO, "colour": palette.ink}
+    beside = [
+        note(
+            f"<b>{label(rows[row], _LABEL_WIDTH)}</b>"
+            if row == spoken_of
+            else label(rows[row], _LABEL_WIDTH),
+            0,
+            row,
+            yref="y",
+            anchor="right",
+            size=SIZE - 1,
+            dx=-8,
+            **mono,
+        )
+        for row in range(len(rows))
+        if row % step == 0 or row == spoken_of
+    ]
+    below = [
+        note(
+            label(keys[key], _LABEL_WIDTH),
+            key,
+            0,
+            xref=xref,
+            anchor="center",
+            valign="top",
+            size=SIZE - 2,
+            dy=-6,
+            angle=-90,
+            **mono,
+        )
+        for xref in ("x", "x2", "x3")
+        for key in range(0, len(keys), key_step)
+    ]
+    return beside + below
 
 
 def _titles(own: Scaled, other: Scaled, palette: Palette) -> list[dict[str, Any]]:

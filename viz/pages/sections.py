@@ -132,7 +132,11 @@ def lead(html: str) -> None:
 
 
 def formula(*lines: str) -> None:
-    """Formulas in KaTeX, one below the other, at the left."""
+    """Formulas in KaTeX, one below the other, at the left.
+
+    Those that change with a control are best a call of their own: to typeset one formula takes the
+    browser as long as to draw a quarter of a figure.
+    """
     st.markdown("\n\n".join(rf"$\displaystyle {line}$" for line in lines))
 
 

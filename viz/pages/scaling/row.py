@@ -88,6 +88,8 @@ def _formulas(row: Row, d_k: int, n_keys: int, tau: float, colours: Palette) -> 
     formula(
         r"\operatorname{Attention}(Q,K,V)=\operatorname{softmax}"
         r"\Big(\frac{QK^{\mathsf T}}{\sqrt{d_k}}\Big)V",
+    )
+    formula(
         rf"d_k={d_k},\quad n={n_keys},\quad \tau={tau:g}",
         rf"\frac{{q\cdot k_1}}{{\sqrt{{d_k}}{tau_too}}}=\frac{{{raw}}}{{\sqrt{{{d_k}}}{value_too}}}"
         rf"=\textcolor{{{colours.scaled}}}{{{result:.2f}}}",

@@ -202,9 +202,9 @@ def what_to_notice(found: dict[str, Saturation], n_keys: int) -> str:
 
 
 def _formulas(n_keys: int) -> None:
+    formula(r"J=\operatorname{diag}(w)-w\,w^{\mathsf T},\qquad \lVert J\rVert\le\tfrac12")
     formula(
-        r"J=\operatorname{diag}(w)-w\,w^{\mathsf T}",
-        r"\lVert J\rVert\le\tfrac12,\quad \lVert J\rVert_{\text{all alike}}="
+        r"\lVert J\rVert_{\text{all alike}}="
         rf"\frac{{\sqrt{{n-1}}}}{{n}}={scaling.uniform_jacobian_norm(n_keys):.3f}",
         rf"H\le\log_2 n=\log_2 {n_keys}={math.log2(n_keys):.2f}\text{{ bits}}",
     )

@@ -117,6 +117,8 @@ def _formulas(drawn: Sweep, d_k: int, colours: Palette) -> None:
     divided = rf"\textcolor{{{colours.scaled}}}{{{drawn.variance[at] / d_k:.3f}}}"
     formula(
         r"\operatorname{Var}(q\cdot k)=\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=" + factor,
+    )
+    formula(
         rf"d_k={d_k},\quad \operatorname{{Var}}(q_i k_i)={per_product:.3g}",
         rf"{raw}\;\approx\;{d_k * per_product:.4g}\qquad{divided}\;\approx\;{per_product:.3g}",
     )
