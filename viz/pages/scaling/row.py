@@ -109,18 +109,19 @@ def what_to_notice(row: Row, d_k: int, tau: float) -> str:
     )
     return (
         f"Unscaled, the best score leads by {unscaled(ahead, '.1f')}, so its weight is "
-        f"e<sup>{ahead:.1f}</sup> ≈ {_times(ahead)} the next one’s. Divided by √{d_k:,} = "
-        f"{math.sqrt(d_k):.3g}, the lead is {ahead_scaled:.2f}, the factor "
-        f"{math.exp(ahead_scaled):.2g}, and {scaled(1 - largest, '%')} of the "
-        "weight stays with the other keys."
+        f"e<sup>{ahead:.1f}</sup> ≈ <b class='unscaled'>{_factor(ahead)} times</b> the next one’s. "
+        f"Divided by √{d_k:,} = {math.sqrt(d_k):.3g}, the lead is {ahead_scaled:.2f}, the factor "
+        f"{_factor(ahead_scaled)}, and {scaled(1 - largest, '%')} of the weight stays with the "
+        "other keys."
     )
 
 
-def _times(ahead: float) -> str:
+def _factor(ahead: float) -> str:
+    """e to the lead, with two digits; a large one as a power of ten."""
     factor = math.exp(min(ahead, 700))
     if factor > LONGEST_FACTOR:
-        return f"10<sup>{unscaled(ahead / math.log(10), '.0f')}</sup> times"
-    return unscaled(float(f"{factor:.2g}"), ",.0f" if factor >= 10 else ".1f", " times")
+        return f"10<sup>{ahead / math.log(10):.0f}</sup>"
+    return f"{float(f'{factor:.2g}'):,.0f}" if factor >= 10 else f"{factor:.1f}"
 
 
 def _columns(row: Row) -> dict[str, np.ndarray]:
