@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-BENCHMARKS = ("trace", "first_thumbnail", "interaction", "sessions")
+BENCHMARKS = ("trace", "first_thumbnail", "interaction", "sessions", "sweep")
 
 if __name__ == "__main__":
     for name in BENCHMARKS:

@@ -45,8 +45,10 @@ def draw(colours: Palette) -> Numbers | None:
     with beside() as (left, right):
         with left:
             n_keys = controls.n_keys()
+            entries = controls.entries() if stage == "all" else "normal"
             found = {
-                name: _saturation(n_keys, state.get("draw"), name == "scaled") for name in RINGS
+                name: _saturation(entries, n_keys, state.get("draw"), name == "scaled")
+                for name in RINGS
             }
             _what_to_do(stage, n_keys)
             if stage == "all":
@@ -66,8 +68,8 @@ def draw(colours: Palette) -> Numbers | None:
 
 
 @remembered
-def _saturation(n_keys: int, seed: int, divided: bool) -> Saturation:
-    return scaling.saturation(random_scores("normal", n_keys, seed), divided)
+def _saturation(entries: str, n_keys: int, seed: int, divided: bool) -> Saturation:
+    return scaling.saturation(random_scores(entries, n_keys, seed), divided)
 
 
 def _guesses() -> dict[str, float]:
@@ -230,6 +232,7 @@ SECTION = Section(
     {
         **controls.KEYS,
         **controls.DRAW,
+        **controls.DRAWN_FROM,
         "stage": state.Field("predict", state.one_of(STAGES)),
     },
 )
