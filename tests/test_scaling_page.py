@@ -164,7 +164,9 @@ def test_the_spread_says_what_was_measured(entries: str, d_k: int):
 
 
 def test_a_guess_is_called_right_only_where_it_is():
-    found = {n: saturation._saturation(12, 7, n == "scaled") for n in ("scaled", "unscaled")}
+    found = {
+        n: saturation._saturation("normal", 12, 7, n == "scaled") for n in ("scaled", "unscaled")
+    }
     truth = {name: float(each.largest[0, -1]) for name, each in found.items()}
     assert plain(saturation.what_was_right(found, truth)).count("right") == 2
     off = {"scaled": truth["scaled"] + 0.3, "unscaled": truth["unscaled"] - 0.2}

@@ -25,7 +25,7 @@ from viz.theme import Palette
 
 N_PREDICTIONS = 8
 N_STORIES = 4
-FLAT = 0.02  # nats: a curve that varies by less has no minimum to speak of
+FLAT = 0.1  # nats: a curve that varies by less has no minimum to speak of
 
 
 def draw(colours: Palette) -> Numbers | None:
@@ -208,33 +208,38 @@ def _held_out(n_pieces: int) -> tuple:
 
 def what_to_notice(seen: Seen, other: float, unscaled_at: float, word: str) -> str:
     """Where the curve is lowest, what the other factor costs, and what it predicts."""
-    best = CURVE[int(seen.stories.argmin())]
-    own, changed = seen.stories_at
     predictions = seen.predictions
     before, after = (
         predictions.pieces[int(values.argmax())] for values in (predictions.own, predictions.other)
     )
-    if np.ptp(seen.stories) < FLAT:
-        lowest = "The factor hardly matters here: over all of them the loss changes by "
-        lowest += f"{np.ptp(seen.stories):.3f} nats."
-    elif best == 1:
-        lowest = (
-            "The loss on unseen stories is lowest at the factor that the model was trained with."
-        )
-    else:
-        lowest = f"The loss on unseen stories is lowest at {best:.3g} times its own factor."
-    factor = "unscaled" if other == unscaled_at else f"at {other:.3g} times its own"
+    lowest = _where_lowest(seen.stories)
     if other == 1:
         return f"{lowest} After {token(word)} it predicts {token(before)}."
+    factor = "unscaled" if other == unscaled_at else f"at {other:.3g} times its own"
     instead = (
         f"still predicts {token(before)}"
         if before == after
         else f"predicts {token(after)} instead of {token(before)}"
     )
+    (own, changed), (own_here, changed_here) = seen.stories_at, seen.text_at
     return (
-        f"{lowest} There it is {scaled(float(own), '.2f')} nats a token, {factor} "
-        f"{unscaled(float(changed), '.2f')}; after {token(word)} the model then {instead}."
+        f"{lowest} With its own it is {scaled(float(own), '.2f')} nats a token "
+        f"({own_here:.2f} on this text), {factor} {unscaled(float(changed), '.2f')} "
+        f"({changed_here:.2f}); after {token(word)} the model then {instead}."
     )
+
+
+def _where_lowest(losses: np.ndarray) -> str:
+    """The factor of the smallest loss on stories, if the factor matters at all."""
+    if np.ptp(losses) < FLAT:
+        return (
+            "The factor hardly matters here: from 1/16 to 64 times its own, the loss on stories "
+            f"changes by {np.ptp(losses):.2f} nats."
+        )
+    best = CURVE[int(losses.argmin())]
+    if best == 1:
+        return "The loss on unseen stories is lowest at the factor that the model was trained with."
+    return f"The loss on unseen stories is lowest at {best:.3g} times its own factor."
 
 
 SECTION = Section(
