@@ -10,28 +10,16 @@ from streamlit.testing.v1 import AppTest
 
 from model import zoo
 from model.trace import HeadRef
+from tests.app import TIMEOUT, link_of, run_with_link
 from viz import cache, state
 from viz.examples import EXAMPLES
 from viz.pages import PAGES
 from viz.pages.head_views import VIEWS
 
-TIMEOUT = 60
-
 
 def opened(**link: str) -> AppTest:
     """The app, opened by a link with these values."""
-    app = AppTest.from_file("../app.py", default_timeout=TIMEOUT)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def link_of(app: AppTest) -> dict[str, str]:
-    """The address as it stands after the run."""
-    given = dict(app.query_params.items())
-    return {name: value if isinstance(value, str) else value[0] for name, value in given.items()}
+    return run_with_link(AppTest.from_file("../app.py", default_timeout=TIMEOUT), link)
 
 
 def html_of(app: AppTest) -> str:

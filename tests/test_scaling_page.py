@@ -13,28 +13,18 @@ from model import scaling
 from model.scaling import D_KS, ENTRIES, N_KEYS
 from model.twins import D_KS as TWIN_D_KS
 from model.twins import Point, Setting, Twin
+from tests.app import TIMEOUT, link_of, run_with_link
 from viz.pages.scaling import SECTIONS, head, others, row, saturation, spread, training, whole
 from viz.pages.scaling.head import Scaled
 from viz.pages.scaling.whole import Predictions, Seen
 
 SCRIPT = "from viz.pages import PAGES\nPAGES[1].render()"
-TIMEOUT = 120
 MARKUP = re.compile(r"<[^>]+>")
 
 
 def opened(**link: str) -> AppTest:
     """The Scaling page, opened by a link with these values."""
-    app = AppTest.from_string(SCRIPT, default_timeout=TIMEOUT)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def link_of(app: AppTest) -> dict[str, str]:
-    given = dict(app.query_params.items())
-    return {name: value if isinstance(value, str) else value[0] for name, value in given.items()}
+    return run_with_link(AppTest.from_string(SCRIPT, default_timeout=TIMEOUT), link)
 
 
 def said_on(app: AppTest) -> str:

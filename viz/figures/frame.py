@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.theme import SANS, Palette
+from viz.theme import SANS, Palette, colorscale
 
 SIZE = 15  # px: titles, labels; ticks are one less
 THEORY = {"dash": "dash", "width": 1.5}
@@ -136,6 +136,32 @@ def line(
         **ends,
         "line": {"color": colour, "width": 1, **style},
         "layer": "below",
+    }
+
+
+def cells(
+    values: np.ndarray, stops: Sequence[str], limits: tuple[float, float] = (0, 1), **parts: Any
+) -> dict[str, Any]:
+    """A matrix as a heatmap, its rows from the top; NaN is not drawn. Few cells have gaps between.
+
+    stops: evenly spaced colours from the lower to the upper limit
+    """
+    gap = 1 if max(values.shape) <= 40 else 0
+    return {
+        "type": "heatmap",
+        "z": values.astype(np.float32),
+        "x0": 0,
+        "dx": 1,
+        "y0": 0,
+        "dy": 1,
+        "zmin": limits[0],
+        "zmax": limits[1],
+        "colorscale": colorscale(stops),
+        "showscale": False,
+        "xgap": gap,
+        "ygap": gap,
+        "hoverongaps": False,
+        **parts,
     }
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from viz.figures.frame import SIZE, axis, layout, upright
-from viz.theme import Palette, colorscale
+from viz.figures.frame import SIZE, axis, cells, layout, upright
+from viz.theme import Palette
 
 _FEW = 12  # a side: up to here each layer and head has its number
 
@@ -24,23 +24,14 @@ def layer_head_map(
     quiet = {"showline": False, "showgrid": False, "ticks": "", "tickfont": _small(palette)}
     return {
         "data": [
-            {
-                "type": "heatmap",
-                "z": values.astype(np.float32),
-                "x0": 0,
-                "dx": 1,
-                "y0": 0,
-                "dy": 1,
-                "zmin": 0,
-                "zmax": 1,
-                "colorscale": colorscale(palette.weights),
-                "showscale": False,
-                "xgap": 2,
-                "ygap": 2,
-                "hoverongaps": False,
-                "hovertemplate": "layer %{y}, head %{x}<br><b>%{z:.0%}</b> "
+            cells(
+                values,
+                palette.weights,
+                xgap=2,
+                ygap=2,
+                hovertemplate="layer %{y}, head %{x}<br><b>%{z:.0%}</b> "
                 f"{what}<extra></extra>",
-            }
+            )
         ],
         "layout": layout(
             palette,

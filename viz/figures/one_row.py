@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from viz.figures.frame import SIZE, THEORY, axis, bare, faint, layout, line, note, upright
-from viz.theme import Palette, colorscale
+from viz.figures.frame import SIZE, THEORY, axis, bare, cells, faint, layout, line, note, upright
+from viz.theme import Palette
 
 _FEW = 24  # keys: up to here each has its number
 _APART = 64  # keys: beyond, bars touch
@@ -84,22 +84,18 @@ def _bars(
 def _strips(weights: dict[str, np.ndarray], palette: Palette) -> dict[str, Any]:
     """The two rows as a head's map would show them."""
     n = len(weights["scaled"])
-    return {
-        "type": "heatmap",
-        "x0": 1,
-        "dx": 1,
-        "y": [1, 0],
-        "z": np.stack([weights["unscaled"], weights["scaled"]]).astype(np.float32),
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": colorscale(palette.weights),
-        "showscale": False,
-        "xgap": 1 if n <= _APART else 0,
-        "ygap": 4,
-        "xaxis": "x3",
-        "yaxis": "y3",
-        "hovertemplate": "key %{x}: %{z:.3f}<extra></extra>",
-    }
+    return cells(
+        np.stack([weights["unscaled"], weights["scaled"]]),
+        palette.weights,
+        x0=1,
+        y0=1,
+        dy=-1,
+        xgap=1 if n <= _APART else 0,
+        ygap=4,
+        xaxis="x3",
+        yaxis="y3",
+        hovertemplate="key %{x}: %{z:.3f}<extra></extra>",
+    )
 
 
 def _key_axis(n: int, palette: Palette) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from viz.figures.frame import SIZE, axis, bare, dumbbells, key, layout, note
-from viz.theme import MONO, Palette, colorscale, columns, label
+from viz.figures.frame import SIZE, axis, bare, cells, dumbbells, key, layout, note
+from viz.theme import MONO, Palette, columns, label
 
 MOST_ROWS = 256  # a side; of a longer text the first tokens are drawn
 _ALL_LABELS = 26
@@ -51,17 +51,22 @@ def two_scales(
     spread = float(np.nanmax(np.abs(shown[1] - shown[0]), initial=1e-9))
     limit = max(spread, 0.1)
     dot = 9 if n <= _ALL_LABELS else 5
-    unit, signed = colorscale(palette.weights), colorscale(palette.signed)
     names = {"rows": list(map(label, rows[:n])), "columns": list(map(label, keys[:MOST_ROWS]))}
+    hover = {
+        "yaxis": "y",
+        "hovertemplate": "row %{y}, column %{x}: <b>%{z:.3f}</b><extra></extra>",
+        # From these the plot component names both tokens of a cell.
+        "meta": {**names, "hovertemplate": _HOVER},
+    }
     keys_of_colours = [
         key(palette.weights, "0", "1", _MAPS[1][1], palette),
         key(palette.signed, f"−{limit:.1f}", f"{limit:.1f}", _MAPS[2][1], palette),
     ]
     return {
         "data": [
-            _map(shown[0], "x", unit, (0, 1), names),
-            _map(shown[1], "x2", unit, (0, 1), names),
-            _map(shown[1] - shown[0], "x3", signed, (-limit, limit), names),
+            cells(shown[0], palette.weights, xaxis="x", **hover),
+            cells(shown[1], palette.weights, xaxis="x2", **hover),
+            cells(shown[1] - shown[0], palette.signed, (-limit, limit), xaxis="x3", **hover),
             *(
                 dumbbells(of[0][:n], of[1][:n], palette, hover, size=dot, xaxis=xaxis, yaxis="y")
                 for of, xaxis, hover in (
@@ -87,36 +92,6 @@ def two_scales(
 
 def _widest(labels: Sequence[str]) -> int:
     return max(min(columns(each), _LABEL_WIDTH) for each in labels)
-
-
-def _map(
-    values: np.ndarray,
-    xaxis: str,
-    colours: list,
-    limits: tuple[float, float],
-    names: dict[str, list[str]],
-) -> dict[str, Any]:
-    few = max(values.shape) <= 40
-    return {
-        "type": "heatmap",
-        "z": values.astype(np.float32),
-        "x0": 0,
-        "dx": 1,
-        "y0": 0,
-        "dy": 1,
-        "zmin": limits[0],
-        "zmax": limits[1],
-        "colorscale": colours,
-        "showscale": False,
-        "xgap": 1 if few else 0,
-        "ygap": 1 if few else 0,
-        "xaxis": xaxis,
-        "yaxis": "y",
-        "hoverongaps": False,
-        "hovertemplate": "row %{y}, column %{x}: <b>%{z:.3f}</b><extra></extra>",
-        # From these the plot component names both tokens of a cell.
-        "meta": {**names, "hovertemplate": _HOVER},
-    }
 
 
 def _axes(n: int, n_keys: int, own: Scaled, palette: Palette) -> dict[str, Any]:
