@@ -103,6 +103,7 @@ _ALWAYS_IN_LINK = ("model", "text", "layer", "head", "query")
 # Beside the fields, a session keeps these:
 _ADDRESS = "address"  # what the address bar shows, as far as is known here
 _PAGE = "page"  # whose fields that address holds
+_CAME_WITH = "came with"  # the fields with which the last page without an address was come to
 _TOUCHED = "touched"  # whether a person's act is what the coming run answers
 _UNTOLD = "untold text"  # the last text that was too long for its address, after that address
 
@@ -140,19 +141,23 @@ def open_link(page: str, fields: Mapping[str, Field] = FIELDS) -> None:
 
     What cannot be meant falls back to the default and becomes a note. A run that follows a click
     may still carry the address from before the last one, so it never counts as Back. A page that is
-    come to by the navigation finds the address empty, and all fields as they were left.
+    come to by the navigation finds the address empty, and all fields as they were left; that is
+    also what Back to such an address shows.
     """
     touched = st.session_state.pop(_TOUCHED, False)
     fill(**{n: field.default for n, field in fields.items() if f"view.{n}" not in st.session_state})
     given = st.query_params.to_dict()
     arrived = st.session_state.get(_PAGE) != page
     st.session_state[_PAGE] = page
-    if given if arrived else not (touched or given == st.session_state.get(_ADDRESS)):
+    if arrived and not given:
+        st.session_state[_CAME_WITH] = {name: get(name) for name in fields}
+    elif arrived or not (touched or given == st.session_state.get(_ADDRESS)):
         _read(given, fields)
 
 
 def _read(given: Mapping[str, str], fields: Mapping[str, Field]) -> None:
-    fill(**{name: field.default for name, field in fields.items()})
+    came_with = {} if given else st.session_state.get(_CAME_WITH, {})
+    fill(**{name: came_with.get(name, field.default) for name, field in fields.items()})
     address, text = st.session_state.get(_UNTOLD, (None, ""))
     if given == address:
         fill(text=text)

@@ -118,7 +118,7 @@ def test_the_model_text_and_head_come_along_from_page_to_page(arrive: Callable[.
 
 
 def test_back_leads_through_sections_and_pages(arrive: Callable[..., Person]):
-    person = arrive().open()
+    person = arrive().open(query={"text": "The dog sleeps."})
     person.page.get_by_role("link", name="Scaling").click()
     expect(person.page.get_by_role("radio", name="One row")).to_be_checked()
     person.settle()
@@ -127,6 +127,12 @@ def test_back_leads_through_sections_and_pages(arrive: Callable[..., Person]):
     person.settle()
     person.page.go_back()
     expect(person.page.get_by_role("radio", name="One row")).to_be_checked()
+    person.settle()
+    person.page.go_back()  # the address that the navigation opened, without a view of its own
+    person.settle()
+    assert person.in_address("text") == "The dog sleeps."
+    person.page.go_back()
+    expect(person.sentence).to_have_value("The dog sleeps.")
     person.settle()
 
 
