@@ -7,8 +7,7 @@ it runs as a fragment: a control moved in it does not draw the rest of the page 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -92,6 +91,10 @@ def fields_of(sections: Sequence[Section]) -> dict[str, state.Field]:
 def _section(
     section: Section, fields: Mapping[str, state.Field], told: list[tuple[Numbers | None, str]]
 ) -> None:
+    """The chosen section. `told` gets its numbers and the link: in a run of the whole page they go
+    to the tools, which stand outside; when a control in here moves, the tools are left as they are,
+    and opening one runs the whole page.
+    """
     if st.session_state.pop("theme changed", False):
         st.rerun(scope="app")  # the colours of the page lie outside this fragment
     colours = palette(st.context.theme.type == "dark")
@@ -120,10 +123,9 @@ def _tools(about: Page, section: Section, numbers: Numbers, link: str) -> None:
 # --- the parts of a section -----------------------------------------------------------------------
 
 
-@contextmanager
-def beside(share: float = 0.26) -> Iterator[tuple[st.delta_generator.DeltaGenerator, ...]]:
+def beside(share: float = 0.26) -> Sequence[st.delta_generator.DeltaGenerator]:
     """Two columns: controls at the left, the picture and what to notice at the right."""
-    yield st.columns([share, 1 - share], gap="medium")
+    return st.columns([share, 1 - share], gap="medium")
 
 
 def lead(html: str) -> None:

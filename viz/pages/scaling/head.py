@@ -50,27 +50,27 @@ class Head:
 
 def draw(colours: Palette) -> Numbers | None:
     """Draws the section."""
-    with beside() as (left, right):
-        with left:
-            st.segmented_control(
-                "q and k",
-                SOURCES,
-                label_visibility="collapsed",
-                required=True,
-                **state.widget("qk"),
-            )
-            of = subject() if state.get("qk") == SOURCES[0] else None
-            head = _of_model(of) if state.get("qk") == SOURCES[0] else _typed()
-            if head is None:
-                return None
-            own = (head.attention.scale, head.attention.d_k, head.attention.query_scale)
-            lead(escape(scales.in_words(*own)))
-            name = other_factor(*own)
-            _formulas(own[0], scales.factor(name, *own), colours)
-            if of is not None:
-                _where_heads_saturate(of, name, colours)
-        with right:
-            return _picture(head, name, colours)
+    left, right = beside()
+    with left:
+        st.segmented_control(
+            "q and k",
+            SOURCES,
+            label_visibility="collapsed",
+            required=True,
+            **state.widget("qk"),
+        )
+        of = subject() if state.get("qk") == SOURCES[0] else None
+        head = _of_model(of) if state.get("qk") == SOURCES[0] else _typed()
+        if head is None:
+            return None
+        own = (head.attention.scale, head.attention.d_k, head.attention.query_scale)
+        lead(escape(scales.in_words(*own)))
+        name = other_factor(*own)
+        _formulas(own[0], scales.factor(name, *own), colours)
+        if of is not None:
+            _where_heads_saturate(of, name, colours)
+    with right:
+        return _picture(head, name, colours)
 
 
 def _picture(head: Head, name: str, colours: Palette) -> Numbers | None:

@@ -31,34 +31,32 @@ START = 0.0  # of a setting: what the method starts from
 
 def draw(colours: Palette) -> Numbers:
     """Draws the section."""
-    with beside() as (left, right):
-        with left:
-            lead(
-                "The same random rows, by four other rules. The curve: the largest weight of a row."
-            )
-            n_keys = controls.n_keys()
-            entries = controls.entries()
-            settings = {name: _setting(name, method, n_keys) for name, method in METHODS.items()}
-            draw_again()
-            chosen = (entries, n_keys, state.get("draw"))
-            curves = {name: _curve(*chosen, name, settings[name]) for name in METHODS}
-            both = {name: _reference(*chosen, name == "scaled") for name in ("scaled", "unscaled")}
-        with right:
-            picture(
-                alternatives(
-                    D_KS,
-                    [
-                        Panel(m.title, m.formula, m.idea, m.source, curves[name])
-                        for name, m in METHODS.items()
-                    ],
-                    both["scaled"],
-                    both["unscaled"],
-                    colours,
-                ),
-                alt="The largest weight of a row against d_k by four methods, each beside the "
-                "scaled and the unscaled one",
-            )
-            notice(what_to_notice(curves, both, n_keys))
+    left, right = beside()
+    with left:
+        lead("The same random rows, by four other rules. The curve: the largest weight of a row.")
+        n_keys = controls.n_keys()
+        entries = controls.entries()
+        settings = {name: _setting(name, method, n_keys) for name, method in METHODS.items()}
+        draw_again()
+        chosen = (entries, n_keys, state.get("draw"))
+        curves = {name: _curve(*chosen, name, settings[name]) for name in METHODS}
+        both = {name: _reference(*chosen, name == "scaled") for name in ("scaled", "unscaled")}
+    with right:
+        picture(
+            alternatives(
+                D_KS,
+                [
+                    Panel(m.title, m.formula, m.idea, m.source, curves[name])
+                    for name, m in METHODS.items()
+                ],
+                both["scaled"],
+                both["unscaled"],
+                colours,
+            ),
+            alt="The largest weight of a row against d_k by four methods, each beside the "
+            "scaled and the unscaled one",
+        )
+        notice(what_to_notice(curves, both, n_keys))
     columns = {**{METHODS[name].title: curve for name, curve in curves.items()}, **both}
     return Numbers(
         table=lambda: show.columns_table(columns, [f"{d_k:,}" for d_k in D_KS], "d_k"),

@@ -33,28 +33,28 @@ LONGEST_FACTOR = 1e6  # beyond, a factor is written as a power of ten
 
 def draw(colours: Palette) -> Numbers:
     """Draws the section."""
-    with beside() as (left, right):
-        with left:
-            lead("One query meets <i>n</i> keys. Each score is a sum of d_k random products.")
-            d_k = controls.d_k()
-            n_keys = controls.n_keys()
-            st.select_slider(
-                "temperature, $\\tau$",
-                TEMPERATURES,
-                format_func="{:g}".format,
-                **state.widget("tau"),
-            )
-            tau = state.get("tau")
-            draw_again()
-            row = _row(d_k, n_keys, tau, state.get("draw"))
-            _formulas(row, d_k, n_keys, tau, colours)
-        with right:
-            title = "scores" if tau == 1 else "scores ÷ τ"
-            picture(
-                one_row(row["scores"], row["weights"], colours, score_title=title),
-                alt=f"Bars of {n_keys} scores and of the weights they become, unscaled and scaled",
-            )
-            notice(what_to_notice(row, d_k, tau))
+    left, right = beside()
+    with left:
+        lead("One query meets <i>n</i> keys. Each score is a sum of d_k random products.")
+        d_k = controls.d_k()
+        n_keys = controls.n_keys()
+        st.select_slider(
+            "temperature, $\\tau$",
+            TEMPERATURES,
+            format_func="{:g}".format,
+            **state.widget("tau"),
+        )
+        tau = state.get("tau")
+        draw_again()
+        row = _row(d_k, n_keys, tau, state.get("draw"))
+        _formulas(row, d_k, n_keys, tau, colours)
+    with right:
+        title = "scores" if tau == 1 else "scores ÷ τ"
+        picture(
+            one_row(row["scores"], row["weights"], colours, score_title=title),
+            alt=f"Bars of {n_keys} scores and of the weights they become, unscaled and scaled",
+        )
+        notice(what_to_notice(row, d_k, tau))
     return Numbers(
         table=lambda: show.columns_table(_columns(row), _key_names(n_keys), "key"),
         arrays=lambda: _columns(row),

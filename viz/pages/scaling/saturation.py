@@ -42,22 +42,22 @@ FLAT = 0.03  # a curve that stays within this of its end no longer changes
 def draw(colours: Palette) -> Numbers | None:
     """Draws the section."""
     stage = state.get("stage")
-    with beside() as (left, right):
-        with left:
-            n_keys = controls.n_keys()
-            entries = controls.entries() if stage == "all" else "normal"
-            found = {
-                name: _saturation(entries, n_keys, state.get("draw"), name == "scaled")
-                for name in RINGS
-            }
-            _what_to_do(stage, n_keys)
-            if stage == "all":
-                _formulas(n_keys)
-        with right:
-            if stage == "all":
-                _three_measures(found, n_keys, colours)
-            else:
-                _predict(found, n_keys, stage)
+    left, right = beside()
+    with left:
+        n_keys = controls.n_keys()
+        entries = controls.entries() if stage == "all" else "normal"
+        found = {
+            name: _saturation(entries, n_keys, state.get("draw"), name == "scaled")
+            for name in RINGS
+        }
+        _what_to_do(stage, n_keys)
+        if stage == "all":
+            _formulas(n_keys)
+    with right:
+        if stage == "all":
+            _three_measures(found, n_keys, colours)
+        else:
+            _predict(found, n_keys, stage)
     if stage == "predict":
         return None  # its table would give the answer away
     return Numbers(

@@ -56,26 +56,26 @@ random_scores = remembered(sweep)
 
 def draw(colours: Palette) -> Numbers:
     """Draws the section."""
-    with beside() as (left, right):
-        with left:
-            lead(
-                "A sum of d_k independent products of variance 1 has variance "
-                "d_k. Dividing by √d_k brings it back to 1."
-            )
-            d_k = controls.d_k()
-            name = controls.entries()
-            with st.container(horizontal=True):
-                draw_again()
-                _derivation()
-            drawn = random_scores(name, PAIRS_PER_ROW, state.get("draw"))
-            _formulas(drawn, d_k, colours)
-        with right:
-            picture(
-                spread(*_scores(drawn, d_k), _variances(drawn), d_k, colours),
-                alt="Histograms of scores, scaled and unscaled, with normal curves, "
-                "and the variance of the score against d_k",
-            )
-            notice(what_to_notice(drawn, d_k))
+    left, right = beside()
+    with left:
+        lead(
+            "A sum of d_k independent products of variance 1 has variance "
+            "d_k. Dividing by √d_k brings it back to 1."
+        )
+        d_k = controls.d_k()
+        name = controls.entries()
+        with st.container(horizontal=True):
+            draw_again()
+            _derivation()
+        drawn = random_scores(name, PAIRS_PER_ROW, state.get("draw"))
+        _formulas(drawn, d_k, colours)
+    with right:
+        picture(
+            spread(*_scores(drawn, d_k), _variances(drawn), d_k, colours),
+            alt="Histograms of scores, scaled and unscaled, with normal curves, "
+            "and the variance of the score against d_k",
+        )
+        notice(what_to_notice(drawn, d_k))
     return Numbers(
         table=lambda: show.columns_table(_columns(drawn), [f"{d_k:,}" for d_k in D_KS], "d_k"),
         arrays=lambda: {"q_k": drawn.pairs, "d_k": np.array(D_KS), **_columns(drawn)},

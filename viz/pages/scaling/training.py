@@ -36,22 +36,22 @@ Points = Sequence[Mapping[Twin, Point]]
 
 def draw(colours: Palette) -> Numbers | None:
     """Draws the section."""
-    with beside() as (left, right):
-        with left:
-            setting = _setting()
-            job = jobs.find(repr(setting))
-            watching = job is not None and job.state in jobs.UNFINISHED and _watched(setting)
-            _start_or_stop(setting, job if watching else None)
-            if watching:
-                st.fragment(_progress, run_every=POLL)(setting)
-        with right:
-            if watching:
-                st.fragment(_follow, run_every=POLL)(setting, colours)
-                return None
-            points = job.found if job is not None else ()
-            if job is not None and job.error:
-                state.note(job.error)
-            return _picture(setting, points or (_start(setting.init, setting.norm),), colours)
+    left, right = beside()
+    with left:
+        setting = _setting()
+        job = jobs.find(repr(setting))
+        watching = job is not None and job.state in jobs.UNFINISHED and _watched(setting)
+        _start_or_stop(setting, job if watching else None)
+        if watching:
+            st.fragment(_progress, run_every=POLL)(setting)
+    with right:
+        if watching:
+            st.fragment(_follow, run_every=POLL)(setting, colours)
+            return None
+        points = job.found if job is not None else ()
+        if job is not None and job.error:
+            state.note(job.error)
+        return _picture(setting, points or (_start(setting.init, setting.norm),), colours)
 
 
 # --- controls ------------------------------------------------------------------------------------

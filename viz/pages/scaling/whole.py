@@ -30,30 +30,30 @@ FLAT = 0.1  # nats: a curve that varies by less has no minimum to speak of
 
 def draw(colours: Palette) -> Numbers | None:
     """Draws the section."""
-    with beside() as (left, right):
-        with left:
-            of = subject()
-            if of is None:
-                return None
-            attention = of.run.trace.attention(of.kind, 0)
-            own = (attention.scale, attention.d_k, attention.query_scale)
-            name = other_factor(*own)
-            heads = _heads(of)
-            row = _row(of)
-        other = scales.factor(name, *own) / own[0]
-        unscaled_at = scales.factor(scales.UNSCALED, *own) / own[0]
-        with right:
-            try:
-                seen = _seen(of.run.choice, of.run.text, heads, other, row)
-            except HeadlightError as error:
-                state.note(str(error))
-                return None
-            picture(
-                whole_model(CURVE, seen.curves(), other, unscaled_at, seen.predictions, colours),
-                alt="The loss of the model against the factor on q·k, "
-                f"and the likeliest pieces after token {row} under both factors",
-            )
-            notice(what_to_notice(seen, other, unscaled_at, of.run.trace.labels[of.kind][row]))
+    left, right = beside()
+    with left:
+        of = subject()
+        if of is None:
+            return None
+        attention = of.run.trace.attention(of.kind, 0)
+        own = (attention.scale, attention.d_k, attention.query_scale)
+        name = other_factor(*own)
+        heads = _heads(of)
+        row = _row(of)
+    other = scales.factor(name, *own) / own[0]
+    unscaled_at = scales.factor(scales.UNSCALED, *own) / own[0]
+    with right:
+        try:
+            seen = _seen(of.run.choice, of.run.text, heads, other, row)
+        except HeadlightError as error:
+            state.note(str(error))
+            return None
+        picture(
+            whole_model(CURVE, seen.curves(), other, unscaled_at, seen.predictions, colours),
+            alt="The loss of the model against the factor on q·k, "
+            f"and the likeliest pieces after token {row} under both factors",
+        )
+        notice(what_to_notice(seen, other, unscaled_at, of.run.trace.labels[of.kind][row]))
     return Numbers(
         table=lambda: show.columns_table(
             {curve.name: curve.losses for curve in seen.curves()},
