@@ -79,7 +79,7 @@ METHODS = {
     "mup": Method(
         "1/d_k, as in μP",
         "q·k / d_k",
-        "for the end of training, where q and k have become alike",
+        "for the end of training: q and k are alike then",
         "Yang et al. 2022, arXiv 2203.03466",
         _by_width,
     ),

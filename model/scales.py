@@ -143,11 +143,11 @@ def _vectors(name: str, text: str) -> Tensor:
         raise HeadlightError(f"{name} is empty: type one vector a line, such as 1 0 2")
     if len(lines) > MOST_TYPED or max(map(len, lines)) > MOST_TYPED:
         raise HeadlightError(f"{name} may have {MOST_TYPED} lines of {MOST_TYPED} numbers at most")
-    rows = [[_number(name, at, word) for word in line] for at, line in enumerate(lines)]
-    for at, row in enumerate(rows):
+    rows = [[_number(name, at, word) for word in line] for at, line in enumerate(lines, 1)]
+    for at, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             raise HeadlightError(
-                f"Line {at} of {name} has {len(row)} numbers and line 0 has {len(rows[0])}: "
+                f"Line {at} of {name} has {len(row)} numbers and line 1 has {len(rows[0])}: "
                 "give every line as many"
             )
     return torch.tensor(rows)
@@ -157,7 +157,9 @@ def _number(name: str, at: int, word: str) -> float:
     try:
         value = float(word.replace("−", "-"))
     except ValueError:
-        raise HeadlightError(f"Line {at} of {name} holds “{word[:20]}”, not a number") from None
+        raise HeadlightError(
+            f"Line {at} of {name} holds “{word[:20]}”: write numbers, with spaces between"
+        ) from None
     if not abs(value) <= 1e6:
         raise HeadlightError(f"Line {at} of {name} holds {word[:20]}: stay within ± 1,000,000")
     return value

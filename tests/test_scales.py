@@ -129,8 +129,8 @@ def test_typed_vectors_become_a_head():
     [
         ("", "1 2", "q is empty"),
         ("1 2", "   \n", "k is empty"),
-        ("1 x", "1 2", "Line 0 of q holds “x”"),
-        ("1 2\n3", "1 2", "Line 1 of q has 1 numbers"),
+        ("1 x", "1 2", "Line 1 of q holds “x”"),
+        ("1 2\n3", "1 2", "Line 2 of q has 1 numbers"),
         ("1 2", "1 2 3", "2 numbers and a key 3"),
         ("nan 1", "1 2", "nan"),
         ("1e300 1", "1 2", "1,000,000"),

@@ -175,7 +175,29 @@ def test_a_head_says_which_row_changes_most_and_how_many_saturate():
     mask = np.ones((2, 2), dtype=bool)
     said = plain(head.what_to_notice(own, other, mask, ["a", "<b>"], ["k", "l"]))
     assert "&lt;b&gt; gives k 1.00 of its weight instead of 0.60" in said
-    assert "1 of 2 rows" in said
+    assert "1 of 2 rows are" in said
+
+
+def test_a_change_that_two_digits_do_not_show_is_not_called_one():
+    own = head_under("its own, 0.5", [[1.0, 0.0], [0.9990, 0.0010]])
+    other = head_under("unscaled, 1", [[1.0, 0.0], [0.9991, 0.0009]])
+    mask = np.array([[True, False], [True, True]])
+    said = plain(head.what_to_notice(own, other, mask, ["a", "b"], ["k", "l"]))
+    assert "no weight changes by more than 0.001" in said
+    assert "stays at 0.01" in said and "1 of 1 row is" in said
+
+
+def test_a_mean_gradient_that_is_not_smaller_is_owned_up_to():
+    for n_keys in (N_KEYS[0], N_KEYS[-1]):
+        found = {
+            n: saturation._saturation("normal", n_keys, 7, n == "scaled")
+            for n in ("scaled", "unscaled")
+        }
+        unscaled, scaled = (found[n].jacobian[0, -1] for n in ("unscaled", "scaled"))
+        said = plain(saturation.what_to_notice(found, n_keys))
+        held_up = f"the mean norm is {unscaled:.2f} against {scaled:.2f}"
+        assert (held_up in said) == (unscaled >= scaled)
+    assert unscaled > scaled  # so it is with 512 keys: both cases are here
 
 
 def seen(stories: list[float], own: float, other: float) -> Seen:
@@ -189,11 +211,13 @@ def test_the_whole_model_says_where_its_loss_is_lowest():
     trained = [3.0] * n
     trained[one] = 1.9
     said = plain(whole.what_to_notice(seen(trained, 1.9, 2.6), 4.0, 5.66, "cabinet"))
-    assert "trained with" in said and "2.60" in said and "predicts is instead of are" in said
+    assert (
+        "the model’s own factor" in said and "2.60" in said and "predicts is instead of are" in said
+    )
     elsewhere = [3.0] * n
     elsewhere[one + 1] = 1.9
     said = plain(whole.what_to_notice(seen(elsewhere, 2.0, 2.6), 4.0, 5.66, "cabinet"))
-    assert "times its own" in said and "trained with" not in said
+    assert "times its own" in said and "own factor." in said
     flat = plain(whole.what_to_notice(seen([7.0] * n, 7.0, 7.0), 4.0, 5.66, "cabinet"))
     assert "hardly matters" in flat
 
@@ -212,6 +236,13 @@ def test_training_says_that_gradients_do_not_vanish_only_where_they_do_not():
     small = {t: replace(p, loss=7.5) for t, p in points(0, 0, 0.0, 0.05).items()}
     said = plain(training.what_to_notice([small, points(50, 0.01, 0.0, 0.05)], Setting()))
     assert "smaller without it" in said and "hardly mattered" in said and "nor is any row" in said
+
+
+def test_a_public_server_trains_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+    app = opened(section="training", steps="400")
+    assert max(map(int, app.button_group(key="steps").options)) == training.MOST_PUBLIC_STEPS
+    assert link_of(app).get("steps", "100") == "100"
 
 
 def test_the_steadiest_method_is_named():

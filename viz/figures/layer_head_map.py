@@ -9,7 +9,7 @@ import numpy as np
 from viz.figures.frame import SIZE, axis, cells, layout, upright
 from viz.theme import Palette
 
-_FEW = 12  # a side: up to here each layer and head has its number
+_FEW_LAYERS, _FEW_HEADS = 8, 12  # up to here each has its number
 
 
 def layer_head_map(
@@ -39,17 +39,23 @@ def layer_head_map(
             right=4,
             top=4,
             bottom=38,
-            xaxis=axis(palette, "head", range=[-0.5, n_heads - 0.5], **quiet, **_ticks(n_heads)),
+            xaxis=axis(
+                palette, "head", range=[-0.5, n_heads - 0.5], **quiet, **_ticks(n_heads, _FEW_HEADS)
+            ),
             yaxis=upright(
-                palette, "layer", range=[n_layers - 0.5, -0.5], **quiet, **_ticks(n_layers)
+                palette,
+                "layer",
+                range=[n_layers - 0.5, -0.5],
+                **quiet,
+                **_ticks(n_layers, _FEW_LAYERS),
             ),
             shapes=outlined,
         ),
     }
 
 
-def _ticks(count: int) -> dict[str, Any]:
-    return {"tickvals": list(range(0, count, -(-count // _FEW)))}
+def _ticks(count: int, few: int) -> dict[str, Any]:
+    return {"tickvals": list(range(0, count, -(-count // few)))}
 
 
 def _small(palette: Palette) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def saturation(
             **powers_of_two(d_ks),
         )
         axes[f"yaxis{number}"] = upright(
-            palette, range=[-0.02 * measure.top, measure.top * 1.06], anchor=f"x{number}", nticks=6
+            palette, range=[-0.08 * measure.top, measure.top * 1.06], anchor=f"x{number}", nticks=6
         )
         for name, values, colour in (
             ("unscaled", measure.unscaled, palette.unscaled),
@@ -56,7 +56,7 @@ def saturation(
             data += _band(d_ks, values, name, colour, number)
         for value, words in measure.bounds:
             shapes.append(_bound(value, number, palette))
-            notes.append(_named_bound(value, words, number, measure.top, palette))
+            notes.append(_named_bound(value, words, number, palette))
         notes.append(note(f"<b>{measure.title}</b>", left, 1, palette.ink, valign="bottom", dy=10))
     return {
         "data": data,
@@ -105,27 +105,17 @@ def _bound(value: float, number: str, palette: Palette) -> dict[str, Any]:
     return {**line(0, 1, value, value, palette.ink, **place, **THEORY), "layer": "above"}
 
 
-def _named_bound(
-    value: float, words: str, number: str, top: float, palette: Palette
-) -> dict[str, Any]:
-    """Above its line, or below where the line is the top of the panel."""
-    high = value > 0.9 * top
+def _named_bound(value: float, words: str, number: str, palette: Palette) -> dict[str, Any]:
+    """Below its line: the curves are above the lower bounds, and the title above the upper ones."""
     place = {"xref": f"x{number} domain", "yref": f"y{number}", "size": SIZE - 1}
-    return note(
-        words,
-        0.02,
-        value,
-        palette.ink,
-        valign="top" if high else "bottom",
-        dy=-2 if high else 2,
-        **place,
-    )
+    return note(words, 0.02, value, palette.ink, valign="top", dy=-2, **place)
 
 
 def _names(measure: Measure, palette: Palette) -> list[dict[str, Any]]:
-    """Which curve is which, once, where they are far apart."""
+    """Which curve is which, once, where they are far apart: below it, or above at the bottom."""
     middle = measure.scaled.shape[-1] * 2 // 3
     d_k = 2.0**middle
+    low = 0.12 * measure.top
     return [
         note(
             f"<b>{name}</b>",
@@ -134,9 +124,8 @@ def _names(measure: Measure, palette: Palette) -> list[dict[str, Any]]:
             colour,
             xref="x",
             yref="y",
-            anchor="center",
-            valign="top",
-            dy=-14,
+            valign="bottom" if values[0, middle] < low else "top",
+            dy=6 if values[0, middle] < low else -8,
         )
         for name, values, colour in (
             ("unscaled", measure.unscaled, palette.unscaled),

@@ -23,6 +23,7 @@ from viz.theme import Palette
 
 _BINS = 41
 _LEFT, _RIGHT = [0, 0.47], [0.575, 1]  # the two halves of the picture
+_BESIDE = 0.13  # right of what was measured, left of the middle
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,14 @@ def spread(
     dashed; and measured ÷ theory, since error bars cannot be seen on a logarithmic axis.
     """
     reach = max(abs(unscaled.mean) + 3.6 * unscaled.deviation, 3.6 * scaled.deviation)
+    histograms = [
+        *_histogram(scaled, palette.scaled, "x2", "y", palette),
+        *_histogram(unscaled, palette.unscaled, "x", "y2", palette),
+    ]
+    top = max(1.3, *(1.05 * trace["y"].max() for trace in histograms))
     return {
         "data": [
-            *_histogram(scaled, palette.scaled, "x2", "y", palette),
-            *_histogram(unscaled, palette.unscaled, "x", "y2", palette),
+            *histograms,
             *_variance_points(variances, d_k, palette),
             _ratios(variances, palette),
         ],
@@ -64,7 +69,7 @@ def spread(
             left=14,
             right=80,
             bottom=50,
-            **_axes(reach, variances, palette),
+            **_axes(reach, top, variances, palette),
             shapes=[
                 line(0, 1, 1, 1, palette.ink, xref="x3 domain", yref="y4", **THEORY),
                 line(d_k, d_k, 0, 1, palette.muted, xref="x3", yref="paper", dash="dot"),
@@ -78,7 +83,7 @@ def spread(
     }
 
 
-def _axes(reach: float, variances: Variances, palette: Palette) -> dict[str, Any]:
+def _axes(reach: float, top: float, variances: Variances, palette: Palette) -> dict[str, Any]:
     ends = np.log10([variances.expected.max(), (variances.expected / variances.d_ks).min()])
     return {
         "xaxis": axis(palette, "score", domain=_LEFT, range=[-reach, reach], anchor="y2", nticks=7),
@@ -92,8 +97,8 @@ def _axes(reach: float, variances: Variances, palette: Palette) -> dict[str, Any
             **powers_of_two(variances.d_ks),
         ),
         "xaxis4": bare(palette, type="log", domain=_RIGHT, range=[-0.12, 3.13], anchor="y3"),
-        "yaxis": bare(palette, domain=[0.53, 1], range=[0, 1.3], anchor="x2"),
-        "yaxis2": bare(palette, domain=[0, 0.47], range=[0, 1.3], anchor="x"),
+        "yaxis": bare(palette, domain=[0.53, 1], range=[0, top], anchor="x2"),
+        "yaxis2": bare(palette, domain=[0, 0.47], range=[0, top], anchor="x"),
         "yaxis3": upright(
             palette,
             domain=[0.30, 1],
@@ -148,17 +153,19 @@ def _histogram_notes(
     scores: Scores, colour: str, yref: str, palette: Palette
 ) -> list[dict[str, Any]]:
     place = {"yref": yref, "valign": "top"}
-    right = {**place, "anchor": "right"}
+    far_right = scores.mean > 2.5 * scores.deviation  # the curve stands where theory's words would
+    theory = {**place, "anchor": "left" if far_right else "right"}
+    at = _BESIDE if far_right else _LEFT[1]
     notes = [
         note(f"<b>{scores.name}</b>", 0.01, 0.95, colour, **place),
         note(f"σ = {scores.values.std(ddof=1):.3g}", 0.01, 0.95, colour, dy=-23, **place),
-        note("theory", _LEFT[1], 0.95, palette.ink, **right),
-        note(f"σ = {scores.deviation:.3g}", _LEFT[1], 0.95, palette.ink, dy=-23, **right),
+        note("theory", at, 0.95, palette.ink, **theory),
+        note(f"σ = {scores.deviation:.3g}", at, 0.95, palette.ink, dy=-23, **theory),
     ]
     if scores.mean:
         measured, mean = f"{scores.values.mean():.3g}", f"{scores.mean:.3g}"
         notes.append(note(f"mean {measured}", 0.01, 0.95, colour, dy=-46, **place))
-        notes.append(note(f"mean {mean}", _LEFT[1], 0.95, palette.ink, dy=-46, **right))
+        notes.append(note(f"mean {mean}", at, 0.95, palette.ink, dy=-46, **theory))
     return notes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -210,22 +211,41 @@ def what_to_notice(
     has_choice = mask.sum(axis=-1) > 1
     entropies = [float(each.entropy[has_choice].mean()) for each in (own, other)]
     still = [int((each.jacobian[has_choice] < measures.SATURATED).sum()) for each in (own, other)]
-    verb = "falls" if entropies[1] < entropies[0] else "rises"
+    n_rows = int(has_choice.sum())
+    before, after = float(own.weights[row, key]), float(other.weights[row, key])
     return (
-        f"{escape(other.title.capitalize())}: {token(rows[row])} gives {token(keys[key])} "
-        f"{unscaled(float(other.weights[row, key]), '.2f')} of its weight instead of "
-        f"{scaled(float(own.weights[row, key]), '.2f')}. The mean entropy {verb} from "
-        f"{scaled(entropies[0], '.2f')} to {unscaled(entropies[1], '.2f')} bits, and "
-        f"{unscaled(still[1])} of {int(has_choice.sum())} rows are saturated (the norm "
-        f"of the softmax’s Jacobian, below {measures.SATURATED:g}), against {scaled(still[0])}."
+        f"{escape(other.title.capitalize())}: {_change(before, after, rows[row], keys[key])} "
+        f"The mean entropy {_moves(*entropies)} bits, and "
+        f"{unscaled(still[1])} of {n_rows} {'row is' if n_rows == 1 else 'rows are'} saturated "
+        f"(the norm of the softmax’s Jacobian, below {measures.SATURATED:g}), against "
+        f"{scaled(still[0])}."
+    )
+
+
+def _moves(before: float, after: float) -> str:
+    if f"{before:.2f}" == f"{after:.2f}":
+        return f"stays at {scaled(before, '.2f')}"
+    verb = "falls" if after < before else "rises"
+    return f"{verb} from {scaled(before, '.2f')} to {unscaled(after, '.2f')}"
+
+
+def _change(before: float, after: float, query: str, key: str) -> str:
+    """The largest change of a weight, if it can be seen in two digits."""
+    if abs(after - before) < 0.01:
+        return f"no weight changes by more than {math.ceil(abs(after - before) * 1000) / 1000:g}."
+    return (
+        f"{token(query)} gives {token(key)} {unscaled(after, '.2f')} of its weight instead of "
+        f"{scaled(before, '.2f')}."
     )
 
 
 def _formulas(own: float, other: float, colours: Palette) -> None:
-    formula(
-        rf"\operatorname{{softmax}}(\textcolor{{{colours.scaled}}}{{{own:.3g}}}\;q\cdot k)\qquad"
-        rf"\operatorname{{softmax}}(\textcolor{{{colours.unscaled}}}{{{other:.3g}}}\;q\cdot k)"
+    # Each in braces, so that a narrow column breaks the line between them.
+    own_one, other_one = (
+        rf"{{\operatorname{{softmax}}(\textcolor{{{colour}}}{{{factor:.3g}}}\;q\cdot k)}}"
+        for colour, factor in ((colours.scaled, own), (colours.unscaled, other))
     )
+    formula(rf"{own_one}\quad {other_one}")
 
 
 SECTION = Section(

@@ -95,13 +95,18 @@ def what_to_notice(curves: dict[str, np.ndarray], both: dict[str, np.ndarray], n
     """Where each method ends at the widest head, and which one stays nearest to where it began."""
     ends = {name: float(curve[-1]) for name, curve in curves.items()}
     steadiest = min(curves, key=lambda name: float(np.ptp(curves[name])))
-    listed = ", ".join(f"{ends[name]:.2f} by {METHODS[name].title}" for name in curves)
+    listed = ", ".join(f"{ends[name]:.2f} by {_within(METHODS[name].title)}" for name in curves)
     return (
         f"At d_k = {D_KS[-1]:,} the largest of {n_keys} weights is {listed}; "
         f"{scaled(float(both['scaled'][-1]), '.2f')} by √d_k, "
         f"{unscaled(float(both['unscaled'][-1]), '.2f')} unscaled. Least changed by the width: "
-        f"{METHODS[steadiest].title}."
+        f"{_within(METHODS[steadiest].title)}."
     )
+
+
+def _within(title: str) -> str:
+    """A title within a sentence: small at its start, unless it is an abbreviation."""
+    return title if title[:2].isupper() else title[0].lower() + title[1:]
 
 
 SECTION = Section(

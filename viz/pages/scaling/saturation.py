@@ -200,6 +200,17 @@ def what_to_notice(found: dict[str, Saturation], n_keys: int) -> str:
         f"any gradient passes; scaled, {scaled(narrow.saturated[-1], '%')}. The entropy is "
         f"{unscaled(shares[0], '%')} of the largest possible, log₂ {n_keys}, against "
         f"{scaled(shares[1], '%')}."
+        f"{_yet_the_mean(*(float(each.jacobian[0, -1]) for each in (wide, narrow)))}"
+    )
+
+
+def _yet_the_mean(unscaled_norm: float, scaled_norm: float) -> str:
+    """With many keys the rows that are not saturated can hold the mean up: said where it is so."""
+    if unscaled_norm < scaled_norm:
+        return ""
+    return (
+        f" Yet the mean norm is {unscaled(unscaled_norm, '.2f')} against "
+        f"{scaled(scaled_norm, '.2f')}: the other rows hold it up."
     )
 
 

@@ -114,7 +114,7 @@ def _formulas(drawn: Sweep, d_k: int, colours: Palette) -> None:
     per_product = drawn.entries.variance
     factor = "d_k" if per_product == 1 else rf"{per_product:.3g}\,d_k"
     raw = rf"\textcolor{{{colours.unscaled}}}{{{drawn.variance[at]:.4g}}}"
-    divided = rf"\textcolor{{{colours.scaled}}}{{{drawn.variance[at] / d_k:.3f}}}"
+    divided = rf"\textcolor{{{colours.scaled}}}{{{drawn.variance[at] / d_k:.4g}}}"
     formula(
         r"\operatorname{Var}(q\cdot k)=\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=" + factor,
     )
@@ -152,7 +152,7 @@ def what_to_notice(drawn: Sweep, d_k: int) -> str:
     return (
         f"At d_k = {d_k:,} the measured variance is {unscaled(variance, ',.4g')}, "
         f"{away[at]:.1f} standard errors from {expected:,.4g}. Over the whole sweep no point is "
-        f"more than {away.max():.1f} away. Divided by √d_k it is "
+        f"more than {math.ceil(away.max() * 10) / 10:.1f} away. Divided by √d_k it is "
         f"{scaled(variance / d_k, '.3f')} here, and between {ratio.min():.2f} and "
         f"{ratio.max():.2f} everywhere."
     )

@@ -42,8 +42,12 @@ def draw(colours: Palette) -> Numbers | None:
         job = jobs.find(repr(setting))
         watching = job is not None and job.state in jobs.UNFINISHED and _watched(setting)
         _start_or_stop(setting, job if watching else None)
+        # What a fragment within a fragment has drawn is left standing when it is not run again:
+        # this place is emptied in every run.
+        place = st.empty()
         if watching:
-            st.fragment(_progress, run_every=POLL)(setting)
+            with place.container():
+                st.fragment(_progress, run_every=POLL)(setting)
     with right:
         if watching:
             st.fragment(_follow, run_every=POLL)(setting, colours)
@@ -59,7 +63,7 @@ def draw(colours: Palette) -> Numbers | None:
 
 def _setting() -> Setting:
     lead(
-        "Pairs of models: same seed, same start, same texts. Only the factor 1/√d_k differs. "
+        "Pairs of models: same seed, same start, same texts. Only the factor 1/\u2060√d_k differs. "
         "2 layers of 2 heads."
     )
     st.segmented_control(
@@ -93,6 +97,9 @@ def _start_or_stop(setting: Setting, job: jobs.Job | None) -> None:
 def _train(setting: Setting) -> None:
     """Starts a job, or joins the one that somebody else has started with the same setting."""
     state.touch()
+    before = st.session_state.get("twins watched")
+    if before is not None and before != setting and (other := jobs.find(repr(before))) is not None:
+        other.leave(_me())
     st.session_state["twins watched"] = setting
     job = jobs.find(repr(setting))
     if job is None or job.state not in ("waiting", "running"):

@@ -238,7 +238,7 @@ def _where_lowest(losses: np.ndarray) -> str:
         )
     best = CURVE[int(losses.argmin())]
     if best == 1:
-        return "The loss on unseen stories is lowest at the factor that the model was trained with."
+        return "The loss on unseen stories is lowest at the model’s own factor."
     return f"The loss on unseen stories is lowest at {best:.3g} times its own factor."
 
 
