@@ -15,7 +15,11 @@ def test_the_log_is_clean(person: Person, app_log: Path):
         for line in app_log.read_text().splitlines()
         if line.strip() and not line.startswith("import time:")
     ]
-    known = re.compile(r"Uvicorn server started|You can now view|URL: http://localhost:\d+$")
+    # A poll of a training that crosses the run which ends it: Streamlit says so and does nothing.
+    crossed = r"The fragment with id \w+ does not exist anymore"
+    known = re.compile(
+        rf"Uvicorn server started|You can now view|URL: http://localhost:\d+$|{crossed}"
+    )
     assert [line for line in printed if not known.search(line)] == []
 
 
