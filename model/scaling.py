@@ -24,7 +24,7 @@ D_KS = tuple(2**power for power in range(11))  # 1 to 1,024
 N_PAIRS = 1536  # of q and k for each d_k; a multiple of every number of keys in N_KEYS
 N_KEYS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 MOST_ROWS = 384  # at most so many of the pairs' queries also meet the other keys of their group,
-MOST_WEIGHTS = 49_152  # and fewer where the rows are long
+MOST_WEIGHTS = 49_152  # and fewer where the rows are long, but one of each group at least
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def test_a_new_job_of_an_owner_stops_the_old_one_and_never_runs_beside_it():
     line, old_work = Line(), Steps(9)
     old = line.start("me", old_work)
     new = line.start("me", quick("new"))
-    assert (old.state, new.state, new.ahead) == ("stopped", "waiting", 0)
+    assert (old.state, new.state, new.ahead) == ("stopped", "waiting", 1)  # up to its next step
     assert line.find("me") is new
     old_work.go()
     assert ended(new).found == ("new",)

@@ -45,7 +45,7 @@ def a_saturation(palette: Palette = LIGHT) -> dict[str, Any]:
 def under(title: str, n: int, sharp: float) -> Scaled:
     scores = sharp * np.eye(n)
     weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    return Scaled(title, weights, np.linspace(0, 1, n), np.linspace(0, 0.5, n))
+    return Scaled(title, sharp, weights, np.linspace(0, 1, n), np.linspace(0, 0.5, n))
 
 
 def two_maps(palette: Palette = LIGHT, tokens: list[str] = HAZARDS) -> dict[str, Any]:
@@ -155,11 +155,14 @@ def test_a_long_text_is_drawn_in_part():
 
 
 def test_dumbbells_join_the_two_numbers_of_a_row():
-    drawn = frame.dumbbells(np.array([1.0, 2]), np.array([3.0, 4]), LIGHT, "%{x}", size=9)
+    ends = np.array([1.0, 2]), np.array([3.0, 4])
+    drawn = frame.dumbbells(*ends, LIGHT, "%{x} %{text}", size=9)
     assert drawn["x"][:2].tolist() == [1, 3] and np.isnan(drawn["x"][2])
     assert drawn["y"].tolist() == [0, 0, 0, 1, 1, 1]
     assert drawn["marker"]["color"][:2] == [LIGHT.scaled, LIGHT.unscaled]
     assert drawn["text"][:2] == ["scaled", "unscaled"]
+    named = frame.dumbbells(*ends, LIGHT, "%{x} %{text}", size=9, names=("0.2", "0.4"))
+    assert named["text"][:2] == ["0.2", "0.4"]
 
 
 def test_twins_share_one_scale_and_say_their_gap():

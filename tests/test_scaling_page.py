@@ -14,9 +14,12 @@ from model.scaling import D_KS, ENTRIES, N_KEYS
 from model.twins import D_KS as TWIN_D_KS
 from model.twins import Point, Setting, Twin
 from tests.app import TIMEOUT, link_of, run_with_link
+from viz import jobs
+from viz.figures import spread as figures
 from viz.pages.scaling import SECTIONS, head, others, row, saturation, spread, training, whole
 from viz.pages.scaling.head import Scaled
 from viz.pages.scaling.whole import Predictions, Seen
+from viz.theme import LIGHT
 
 SCRIPT = "from viz.pages import PAGES\nPAGES[1].render()"
 MARKUP = re.compile(r"<[^>]+>")
@@ -148,9 +151,28 @@ def test_the_spread_says_what_was_measured(entries: str, d_k: int):
     drawn = scaling.sweep(entries, 12, 3)
     at = D_KS.index(d_k)
     said = plain(spread.what_to_notice(drawn, d_k))
-    shown = drawn.pairs[at].mean() if entries == "correlated" else drawn.variance[at]
-    form = ",.3g" if entries == "correlated" else ",.4g"
-    assert format(float(shown), form) in said
+    measured = drawn.pairs[at].mean() if entries == "correlated" else drawn.variance[at]
+    numbers = [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*(?:\.\d+)?", said)]
+    assert any(number == pytest.approx(float(measured), rel=5e-3) for number in numbers)
+    assert "e+" not in said
+
+
+def test_correlated_entries_make_a_head_sure_only_where_the_mean_is_far_out():
+    drawn = scaling.sweep("correlated", 12, 3)
+    assert "can be sure" not in spread.what_to_notice(drawn, 1)
+    assert "after division" not in spread.what_to_notice(drawn, 1)
+    assert "can be sure" in spread.what_to_notice(drawn, 1024)
+
+
+@pytest.mark.parametrize("entries", ENTRIES)
+def test_no_error_bar_of_the_spread_is_cut(entries: str):
+    for draw in range(20):
+        drawn = scaling.sweep(entries, 12, draw)
+        v = spread._variances(drawn)
+        drawing = figures.spread(*spread._scores(drawn, 1), v, 1, LIGHT)
+        low, high = drawing["layout"]["yaxis4"]["range"]
+        assert low < ((v.measured - 3 * v.error) / v.expected).min()
+        assert high > ((v.measured + 3 * v.error) / v.expected).max()
 
 
 def test_a_guess_is_called_right_only_where_it_is():
@@ -166,7 +188,13 @@ def test_a_guess_is_called_right_only_where_it_is():
 
 def head_under(title: str, weights: list[list[float]]) -> Scaled:
     made = np.array(weights)
-    return Scaled(title, made, head.measures.entropy(made), head.measures.jacobian_norm(made))
+    return Scaled(
+        title,
+        float(title.split(", ")[1]),
+        made,
+        head.measures.entropy(made),
+        head.measures.jacobian_norm(made),
+    )
 
 
 def test_a_head_says_which_row_changes_most_and_how_many_saturate():
@@ -185,6 +213,16 @@ def test_a_change_that_two_digits_do_not_show_is_not_called_one():
     said = plain(head.what_to_notice(own, other, mask, ["a", "b"], ["k", "l"]))
     assert "no weight changes by more than 0.001" in said
     assert "stays at 0.01" in said and "1 of 1 row is" in said
+
+
+def test_maps_that_are_the_same_under_two_factors_are_not_called_one_factor():
+    own = head_under("its own, 0.5", [[0.5, 0.5]])
+    both, one = np.ones((1, 2), dtype=bool), np.array([[True, False]])
+    other = head_under("unscaled, 1", [[0.5, 0.5]])
+    said = plain(head.what_to_notice(own, other, both, ["a"], ["k", "l"]))
+    assert "no weight changes at all" in said and "Both maps" not in said
+    assert "Both maps" in head.what_to_notice(own, own, both, ["a"], ["k", "l"])
+    assert "a single key" in head.what_to_notice(own, other, one, ["a"], ["k", "l"])
 
 
 def test_a_mean_gradient_that_is_not_smaller_is_owned_up_to():
@@ -238,6 +276,35 @@ def test_training_says_that_gradients_do_not_vanish_only_where_they_do_not():
     assert "smaller without it" in said and "hardly mattered" in said and "nor is any row" in said
 
 
+@pytest.mark.parametrize(
+    ("gap", "words"),
+    [
+        (-0.2, "the unscaled ones of 0.20 less, though they all learn"),
+        (0.5, "the unscaled ones of 0.50 more, though they all learn"),
+        (3.45, "the unscaled ones of 3.45 more, and they do not all learn"),
+    ],
+)
+def test_training_says_which_loss_is_larger_and_who_learns(gap: float, words: str):
+    start = {t: replace(p, loss=7.5) for t, p in points(0, 0, 0.001, 0.9).items()}
+    said = plain(training.what_to_notice([start, points(1, gap, 0.001, 0.9)], Setting()))
+    assert words in said and "After 1 step the" in said
+    assert "in &lt;1 % of the rows" in said
+
+
+def test_gaps_of_both_signs_are_said_so():
+    assert plain(training._gap([-0.03, 0.0, 0.2])) == "between 0.03 less and 0.20 more"
+    assert plain(training._gap([-0.001, 0.2])) == "of 0.00 to 0.20 more"
+
+
+def test_what_somebody_has_trained_is_shown_and_not_trained_again():
+    setting = Setting(steps=50)
+    found = [points(0, 0, 0.3, 0.9), points(50, 0.5, 0.4, 0.9)]
+    jobs.start(repr(setting), lambda: (jobs.Progress(1.0, at) for at in found))
+    app = opened(section="training", steps="50")
+    assert "After 50 steps" in said_on(app)
+    assert "Train the pairs" not in [button.label for button in app.button]
+
+
 def test_a_public_server_trains_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
     app = opened(section="training", steps="400")
@@ -251,4 +318,6 @@ def test_the_steadiest_method_is_named():
     curves["mup"] = np.full(n, 0.2)
     both = {"scaled": np.full(n, 0.3), "unscaled": np.linspace(0.3, 1, n)}
     said = others.what_to_notice(curves, both, 12)
-    assert said.endswith(f"{others.METHODS['mup'].title}.")
+    assert said.endswith(
+        f"{others._within(others.METHODS['mup'].title)} changes least with the width."
+    )

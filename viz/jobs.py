@@ -159,7 +159,7 @@ class Line:
             waiting = self._waiting()
             if job not in waiting:
                 return 0
-            one_runs = self._running is not None and self._running.state == "running"
+            one_runs = self._running is not None  # even a stopped one, up to the end of its step
             return waiting.index(job) + one_runs
 
     def leave(self) -> None:

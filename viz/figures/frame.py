@@ -172,11 +172,13 @@ def dumbbells(
     hover: str,
     *,
     size: int,
+    names: tuple[str, str] = ("scaled", "unscaled"),
     **place: str,
 ) -> dict[str, Any]:
     """Two dots on a line in each row; one trace for all, since each costs the browser some ms.
 
-    scaled, unscaled: (n_rows,)   hover: the template of a dot, which is said to be of which kind
+    scaled, unscaled: (n_rows,)   names: of both kinds   hover: the template of a dot; its
+    %{text} is the name
     """
     n = len(scaled)
     x = np.stack([scaled, unscaled, np.full(n, np.nan)], axis=1)  # a gap ends each row's line
@@ -191,8 +193,8 @@ def dumbbells(
             "color": [palette.scaled, palette.unscaled, palette.muted] * n,
             "opacity": 1,
         },
-        "text": ["scaled", "unscaled", ""] * n,
-        "hovertemplate": f"{hover} %{{text}}<extra></extra>",
+        "text": [*names, ""] * n,
+        "hovertemplate": f"{hover}<extra></extra>",
         **place,
     }
 

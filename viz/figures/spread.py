@@ -84,6 +84,8 @@ def spread(
 
 
 def _axes(reach: float, top: float, variances: Variances, palette: Palette) -> dict[str, Any]:
+    off = np.abs(variances.measured - variances.expected) + 3 * variances.error
+    ratios = max(0.26, 1.03 * float((off / variances.expected).max()))  # no error bar is cut
     ends = np.log10([variances.expected.max(), (variances.expected / variances.d_ks).min()])
     return {
         "xaxis": axis(palette, "score", domain=_LEFT, range=[-reach, reach], anchor="y2", nticks=7),
@@ -109,7 +111,11 @@ def _axes(reach: float, top: float, variances: Variances, palette: Palette) -> d
             anchor="x4",
         ),
         "yaxis4": upright(
-            palette, domain=[0, 0.19], range=[0.74, 1.26], tickvals=[0.8, 1, 1.2], anchor="x3"
+            palette,
+            domain=[0, 0.19],
+            range=[1 - ratios, 1 + ratios],
+            tickvals=[0.8, 1, 1.2],
+            anchor="x3",
         ),
     }
 

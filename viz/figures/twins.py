@@ -62,7 +62,7 @@ def twins(
             title = below.title if at == 0 else ""
         else:
             ends = ([below[at].values[d_k, scaled] for d_k in d_ks] for scaled in (True, False))
-            hover = f"%{{x:{below[at].form}}}"
+            hover = f"%{{x:{below[at].form}}} %{{text}}"
             data.append(dumbbells(*map(np.array, ends), palette, hover, size=11, **place))
             axes |= _dumbbell_axes(below[at], d_ks, across, place, palette)
             title = below[at].title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +24,11 @@ _MEASURES = ([0.785, 0.88], [0.905, 1.0])
 class Scaled:
     """A head under one factor.
 
-    title: what the factor is   weights: (n_query, n_key)   entropy, jacobian: (n_query,)
+    title: the factor in words   weights: (n_query, n_key)   entropy, jacobian: (n_query,)
     """
 
     title: str
+    factor: float
     weights: np.ndarray
     entropy: np.ndarray
     jacobian: np.ndarray
@@ -49,7 +51,7 @@ def two_scales(
     n = min(len(rows), MOST_ROWS)
     shown = [np.where(mask, of, np.nan)[:n, :MOST_ROWS] for of in (own.weights, other.weights)]
     spread = float(np.nanmax(np.abs(shown[1] - shown[0]), initial=1e-9))
-    limit = max(spread, 0.1)
+    limit = math.ceil(max(spread, 0.1) * 10) / 10  # what the key says with one digit
     dot = 9 if n <= _ALL_LABELS else 5
     names = {"rows": list(map(label, rows[:n])), "columns": list(map(label, keys[:MOST_ROWS]))}
     hover = {
@@ -68,10 +70,19 @@ def two_scales(
             cells(shown[1], palette.weights, xaxis="x2", **hover),
             cells(shown[1] - shown[0], palette.signed, (-limit, limit), xaxis="x3", **hover),
             *(
-                dumbbells(of[0][:n], of[1][:n], palette, hover, size=dot, xaxis=xaxis, yaxis="y")
+                dumbbells(
+                    of[0][:n],
+                    of[1][:n],
+                    palette,
+                    f"{hover} %{{text}}",
+                    names=(own.title, other.title),
+                    size=dot,
+                    xaxis=xaxis,
+                    yaxis="y",
+                )
                 for of, xaxis, hover in (
-                    ((own.entropy, other.entropy), "x4", "row %{y}: %{x:.3f} bits"),
-                    ((own.jacobian, other.jacobian), "x5", "row %{y}: Jacobian norm %{x:.3f}"),
+                    ((own.entropy, other.entropy), "x4", "row %{y}: %{x:.3f} bits,"),
+                    ((own.jacobian, other.jacobian), "x5", "row %{y}: Jacobian norm %{x:.3f},"),
                 )
             ),
         ],

@@ -190,6 +190,7 @@ def _under(head: Head, name: str) -> Scaled:
     title = {scales.OWN: f"its own, {value:.3g}", scales.UNSCALED: f"unscaled, {value:.3g}"}
     return Scaled(
         title.get(name, f"factor {value:.3g}"),
+        value,
         weights,
         measures.entropy(weights),
         measures.jacobian_norm(weights),
@@ -204,11 +205,13 @@ def what_to_notice(
     own: Scaled, other: Scaled, mask: np.ndarray, rows: Sequence[str], keys: Sequence[str]
 ) -> str:
     """The row that changes most, the mean entropy, and how many rows saturate."""
-    if np.array_equal(own.weights, other.weights):
+    if math.isclose(own.factor, other.factor, rel_tol=1e-6):
         return "Both maps are the same: this is the factor that the head itself applies."
+    has_choice = mask.sum(axis=-1) > 1
+    if not has_choice.any():
+        return "Every row sees a single key, which gets all of the weight under any factor."
     row = _most_changed(own, other)
     key = int(np.abs(other.weights[row] - own.weights[row]).argmax())
-    has_choice = mask.sum(axis=-1) > 1
     entropies = [float(each.entropy[has_choice].mean()) for each in (own, other)]
     still = [int((each.jacobian[has_choice] < measures.SATURATED).sum()) for each in (own, other)]
     n_rows = int(has_choice.sum())
@@ -231,6 +234,8 @@ def _moves(before: float, after: float) -> str:
 
 def _change(before: float, after: float, query: str, key: str) -> str:
     """The largest change of a weight, if it can be seen in two digits."""
+    if after == before:
+        return "no weight changes at all."
     if abs(after - before) < 0.01:
         return f"no weight changes by more than {math.ceil(abs(after - before) * 1000) / 1000:g}."
     return (

@@ -99,8 +99,9 @@ def what_to_notice(curves: dict[str, np.ndarray], both: dict[str, np.ndarray], n
     return (
         f"At d_k = {D_KS[-1]:,} the largest of {n_keys} weights is {listed}; "
         f"{scaled(float(both['scaled'][-1]), '.2f')} by √d_k, "
-        f"{unscaled(float(both['unscaled'][-1]), '.2f')} unscaled. Least changed by the width: "
-        f"{_within(METHODS[steadiest].title)}."
+        f"{unscaled(float(both['unscaled'][-1]), '.2f')} unscaled. "
+        f"Of the {len(curves)} other rules, {_within(METHODS[steadiest].title)} "
+        "changes least with the width."
     )
 
 

@@ -26,6 +26,7 @@ from viz.pages.sections import (
     formula,
     lead,
     notice,
+    number,
     picture,
     scaled,
     unscaled,
@@ -206,12 +207,13 @@ def what_to_notice(found: dict[str, Saturation], n_keys: int) -> str:
 
 def _yet_the_mean(unscaled_norm: float, scaled_norm: float) -> str:
     """With many keys the rows that are not saturated can hold the mean up: said where it is so."""
-    if unscaled_norm < scaled_norm:
+    if number(unscaled_norm, ".2f") == number(scaled_norm, ".2f"):
+        norms = f"{scaled(scaled_norm, '.2f')} in both cases"
+    elif unscaled_norm > scaled_norm:
+        norms = f"{unscaled(unscaled_norm, '.2f')} against {scaled(scaled_norm, '.2f')}"
+    else:
         return ""
-    return (
-        f" Yet the mean norm is {unscaled(unscaled_norm, '.2f')} against "
-        f"{scaled(scaled_norm, '.2f')}: the other rows hold it up."
-    )
+    return f" Yet the mean norm is {norms}: the other rows hold it up."
 
 
 def _formulas(n_keys: int) -> None:

@@ -26,6 +26,7 @@ from viz.pages.sections import (
 )
 from viz.theme import Palette
 
+SURE = 2  # standard deviations between a matching key and the others
 PAIRS_PER_ROW = 12  # of the sweep's rows nothing is shown here
 
 DERIVATION = (
@@ -113,15 +114,25 @@ def _formulas(drawn: Sweep, d_k: int, colours: Palette) -> None:
     at = D_KS.index(d_k)
     per_product = drawn.entries.variance
     factor = "d_k" if per_product == 1 else rf"{per_product:.3g}\,d_k"
-    raw = rf"\textcolor{{{colours.unscaled}}}{{{drawn.variance[at]:.4g}}}"
+    measured, expected = map(_in_tex, (drawn.variance[at], d_k * per_product))
+    raw = rf"\textcolor{{{colours.unscaled}}}{{{measured}}}"
     divided = rf"\textcolor{{{colours.scaled}}}{{{drawn.variance[at] / d_k:.4g}}}"
     formula(
         r"\operatorname{Var}(q\cdot k)=\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=" + factor,
     )
     formula(
-        rf"d_k={d_k},\quad \operatorname{{Var}}(q_i k_i)={per_product:.3g}",
-        rf"{raw}\;\approx\;{d_k * per_product:.4g}\qquad{divided}\;\approx\;{per_product:.3g}",
+        rf"d_k={_in_tex(d_k)},\quad \operatorname{{Var}}(q_i k_i)={per_product:.3g}",
+        rf"{raw}\;\approx\;{expected}\qquad{divided}\;\approx\;{per_product:.3g}",
     )
+
+
+def _digits(value: float) -> str:
+    """Four digits, or all before the point: a large number is not written as a power of ten."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _in_tex(value: float) -> str:
+    return _digits(value).replace(",", "{,}")
 
 
 def _derivation() -> None:
@@ -143,29 +154,34 @@ def what_to_notice(drawn: Sweep, d_k: int) -> str:
     if of.variance != 1:
         return (
             f"The argument assumes entries of variance 1. Here each product has variance "
-            f"{of.variance:.3g}: the score’s is {unscaled(variance, ',.4g')} ≈ {of.variance:.3g} × "
-            f"{d_k:,}, and division by √d_k leaves "
+            f"{of.variance:.3g}: the score’s is <b class='unscaled'>{_digits(variance)}</b> ≈ "
+            f"{of.variance:.3g} × {d_k:,}, and division by √d_k leaves "
             f"{scaled(variance / d_k, '.1f')}, not 1."
         )
     away = np.abs(drawn.variance - drawn.expected_variance) / drawn.variance_error
     ratio = drawn.variance / drawn.expected_variance
     return (
-        f"At d_k = {d_k:,} the measured variance is {unscaled(variance, ',.4g')}, "
-        f"{away[at]:.1f} standard errors from {expected:,.4g}. Over the whole sweep no point is "
-        f"more than {math.ceil(away.max() * 10) / 10:.1f} away. Divided by √d_k it is "
-        f"{scaled(variance / d_k, '.3f')} here, and between {ratio.min():.2f} and "
-        f"{ratio.max():.2f} everywhere."
+        f"At d_k = {d_k:,} the measured variance is "
+        f"<b class='unscaled'>{_digits(variance)}</b>, "
+        f"{away[at]:.1f} standard errors from {_digits(expected)}. Over the whole sweep no "
+        f"point is more than {math.ceil(away.max() * 10) / 10:.1f} away. Divided by √d_k it is "
+        f"{scaled(variance / d_k, '.3f')} here, and between {ratio.min():.3f} and "
+        f"{ratio.max():.3f} everywhere."
     )
 
 
 def _when_correlated(drawn: Sweep, d_k: int) -> str:
     of = drawn.entries
     mean = float(drawn.pairs[D_KS.index(d_k)].mean())
+    divided = f", and still {scaled(mean / math.sqrt(d_k), '.3g')} after division by √d_k"
+    # Dividing leaves the ratio of mean and spread as it is, and this ratio is what makes sure.
+    deviations = d_k * of.mean / math.sqrt(d_k * of.variance)
+    sure = ": a head that has learned to match q and k can be sure"
     return (
         f"The argument assumes independent q and k. With a correlation of {of.mean:g} the "
         f"<i>mean</i> score grows too, by {of.mean:g} for each dimension: it is "
-        f"{unscaled(mean, ',.3g')} here, and still {scaled(mean / math.sqrt(d_k), '.3g')} after "
-        "division by √d_k: a head that has learned to match q and k can be sure."
+        f"{unscaled(mean, ',.3g')} here{divided if d_k > 1 else ''}, {deviations:.1f} times the "
+        f"spread of the scores{sure if deviations > SURE else ''}."
     )
 
 

@@ -41,7 +41,7 @@ def draw(colours: Palette) -> Numbers | None:
         setting = _setting()
         job = jobs.find(repr(setting))
         watching = job is not None and job.state in jobs.UNFINISHED and _watched(setting)
-        _start_or_stop(setting, job if watching else None)
+        _start_or_stop(setting, job, watching)
         # What a fragment within a fragment has drawn is left standing when it is not run again:
         # this place is emptied in every run.
         place = st.empty()
@@ -87,11 +87,14 @@ def _is_public() -> bool:
     return os.environ.get("HEADLIGHT_PUBLIC") == "1"
 
 
-def _start_or_stop(setting: Setting, job: jobs.Job | None) -> None:
-    if job is None:
-        st.button("Train the pairs", type="primary", on_click=_train, args=(setting,))
-    else:
+def _start_or_stop(setting: Setting, job: jobs.Job | None, watching: bool) -> None:
+    if watching:
         st.button("Stop", on_click=_stop, args=(job,))
+    elif job is not None and job.state == "done":
+        # Training anew would give the same numbers, and take them away from whoever reads them.
+        lead("Trained. Other settings can be trained too.")
+    else:
+        st.button("Train the pairs", type="primary", on_click=_train, args=(setting,))
 
 
 def _train(setting: Setting) -> None:
@@ -102,7 +105,7 @@ def _train(setting: Setting) -> None:
         other.leave(_me())
     st.session_state["twins watched"] = setting
     job = jobs.find(repr(setting))
-    if job is None or job.state not in ("waiting", "running"):
+    if job is None or job.state not in (*jobs.UNFINISHED, "done"):
         job = jobs.start(repr(setting), lambda: _work(setting))
     job.seen(_me())
 
@@ -146,10 +149,11 @@ def _progress(setting: Setting) -> None:
 
 
 def _how_far(job: jobs.Job, setting: Setting) -> str:
-    if job.state == "waiting":
-        others = f"{job.ahead} other{'' if job.ahead == 1 else 's'}"
+    ahead, seconds = job.ahead, job.seconds_left  # read once: they change while the page is drawn
+    if ahead:
+        others = f"{ahead} other{'' if ahead == 1 else 's'}"
         return f"Waiting for {others} to finish training on this server …"
-    left = "" if job.seconds_left is None else f", about {job.seconds_left:.0f} s left"
+    left = "" if seconds is None else f", about {seconds:.0f} s left"
     return f"Step {round(job.done * setting.steps)} of {setting.steps}{left}"
 
 
@@ -220,12 +224,12 @@ def what_to_notice(points: Points, setting: Setting) -> str:
         return (
             f"At d_k = {D_KS[-1]}, before any training, the unscaled scores spread by "
             f"{unscaled(unscaled_one.score_std, '.2f')}, the scaled ones by "
-            f"{scaled(scaled_one.score_std, '.2f')}. {_gradients(scaled_one, unscaled_one)}: "
-            f"{_saturated(unscaled_one)}."
+            f"{scaled(scaled_one.score_std, '.2f')}. There "
+            f"{_gradients(scaled_one, unscaled_one)}: {_saturated(unscaled_one)}."
         )
     return (
-        f"{_cost(first, last)}. {_gradients(scaled_one, unscaled_one)}: "
-        f"{_saturated(last[D_KS[-1], False])}."
+        f"{_cost(first, last)}. At d_k = {D_KS[-1]} "
+        f"{_gradients(scaled_one, unscaled_one)}: {_saturated(last[D_KS[-1], False])}."
     )
 
 
@@ -233,35 +237,44 @@ def _cost(first: Mapping[Twin, Point], last: Mapping[Twin, Point]) -> str:
     """How far apart the pairs are after the last step, and whether the unscaled ones learn."""
     gaps = [last[d_k, False].loss - last[d_k, True].loss for d_k in D_KS]
     losses = [last[d_k, True].loss for d_k in D_KS]
-    stand = f"After {_step(last)} steps the scaled models have a loss of {_to(losses, scaled)}"
+    steps = f"{_step(last)} step{'' if _step(last) == 1 else 's'}"
+    stand = f"After {steps} the scaled models have a loss of {_to(losses, scaled)}"
     if max(map(abs, gaps)) < HARDLY:
         return f"{stand}; to leave the scale out has hardly mattered so far"
     fell = min(first[d_k, False].loss - last[d_k, False].loss for d_k in D_KS)
-    learn = "all learn" if fell > HARDLY else "do not all learn"
-    return f"{stand}, the unscaled ones of {_to(gaps, unscaled)} more, though they {learn}"
+    learn = "though they all learn" if fell > HARDLY else "and they do not all learn"
+    return f"{stand}, the unscaled ones {_gap(gaps)}, {learn}"
+
+
+def _gap(gaps: Sequence[float]) -> str:
+    """By how much the unscaled losses are larger, which need not be all of them."""
+    low, high = round(min(gaps), 2), round(max(gaps), 2)
+    if low >= 0:
+        return f"of {_to(gaps, unscaled)} more"
+    if high <= 0:
+        return f"of {_to([-gap for gap in gaps], unscaled)} less"
+    return f"between {unscaled(-low, '.2f')} less and {unscaled(high, '.2f')} more"
 
 
 def _to(values: Sequence[float], colour: Callable[[float, str], str]) -> str:
-    low, high = (f"{value:.2f}" for value in (min(values), max(values)))
-    ends = dict.fromkeys((low, high))
-    return " to ".join(colour(float(end), ".2f") for end in ends)
+    ends = dict.fromkeys(abs(round(end, 2)) for end in (min(values), max(values)))
+    return " to ".join(colour(end, ".2f") for end in ends)
 
 
 def _gradients(scaled_one: Point, unscaled_one: Point) -> str:
     """What becomes of the gradient of W_q and W_k at step 0."""
     size = f"{unscaled(unscaled_one.gradient, '.2g')} against {scaled(scaled_one.gradient, '.2g')}"
     if unscaled_one.gradient < scaled_one.gradient:
-        return f"The weights’ gradient at step 0 is smaller without it ({size})"
-    return f"The weights’ gradients do <i>not</i> vanish ({size} at step 0)"
+        return f"the weights’ gradient at step 0 is smaller without it ({size})"
+    return f"the weights’ gradients do <i>not</i> vanish ({size} at step 0)"
 
 
 def _saturated(unscaled_one: Point) -> str:
     """What becomes of the softmax's Jacobian."""
-    if unscaled_one.saturated < 0.005:
+    if unscaled_one.saturated == 0:
         return "nor is any row saturated"
-    return (
-        f"what dies is the softmax’s Jacobian, in {unscaled(unscaled_one.saturated, '%')} of rows"
-    )
+    share = unscaled(unscaled_one.saturated, "%")
+    return f"what dies is the softmax’s Jacobian, in {share} of the rows"
 
 
 SECTION = Section(
